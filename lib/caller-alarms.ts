@@ -17,7 +17,7 @@ export interface CallerAlarmsProps {
   table: ITable;
   /** Those whose throttled transitions delay requests and webhooks. */
   stateMachines: readonly StateMachine[];
-  /** Functions that work on requests: CloudWatch takes ten metrics an alarm. */
+  /** Functions that work on requests. A release that renames a task has it under both names. */
   workers: readonly ServiceFunction[];
   deliverWebhook: ServiceFunction;
   api: RestApi;
@@ -40,6 +40,8 @@ const MIN_WEBHOOKS = 3;
 const LATE_WEBHOOK_SECONDS = 60;
 /** Clients repeat throttled calls by themselves. */
 const THROTTLED_CALLS = 100;
+/** Most metrics that CloudWatch takes in an alarm. */
+const METRICS_PER_ALARM = 10;
 /** A task that is throttled all the time is attempted some 20 times in 5 min. */
 const THROTTLED_INVOCATIONS = 20;
 /** How far above its own past weeks a model's time is late, in standard deviations. */
@@ -79,13 +81,20 @@ const metricSum = (metrics: readonly Metric[]): IMetric => {
   });
 };
 
+const HOUR = Duration.hours(1);
+const QUARTER = Duration.minutes(15);
+
 /** Alarms on what callers feel, that ring for a first customer with little traffic too. */
 export const addCallerAlarms = (scope: Construct, alarm: AddAlarm, props: CallerAlarmsProps): void => {
-  const hour = Duration.hours(1);
-  const quarter = Duration.minutes(15);
+  addOutageAlarms(scope, alarm, props);
+  addLatenessAlarms(scope, alarm, props);
+  addThrottleAlarms(alarm, props);
+};
+
+const addOutageAlarms = (scope: Construct, alarm: AddAlarm, props: CallerAlarmsProps): void => {
   alarm(
     'MostRequestsFailing',
-    ifAtLeast(MIN_ENDED_IN_OUTAGE, serviceMetric(scope, METRIC.requestFailed, {}), 'Average', hour),
+    ifAtLeast(MIN_ENDED_IN_OUTAGE, serviceMetric(scope, METRIC.requestFailed, {}), 'Average', HOUR),
     'Four of five of the requests that ended in an hour have failed.',
     { atLeast: 0.8 },
   );
@@ -99,7 +108,7 @@ export const addCallerAlarms = (scope: Construct, alarm: AddAlarm, props: Caller
   const serverErrors = props.api.metricServerError();
   alarm(
     'MostCallsFailing',
-    ifAtLeast(MIN_CALLS_IN_OUTAGE, serverErrors, 'Average', hour),
+    ifAtLeast(MIN_CALLS_IN_OUTAGE, serverErrors, 'Average', HOUR),
     'The API answers half of its calls with server errors.',
     { atLeast: 0.5 },
   );
@@ -114,33 +123,39 @@ export const addCallerAlarms = (scope: Construct, alarm: AddAlarm, props: Caller
     serviceMetric(scope, METRIC.fileUnreachable, {}),
     'A stored output cannot be fetched by its public URL.',
   );
+};
+
+const addLatenessAlarms = (scope: Construct, alarm: AddAlarm, props: CallerAlarmsProps): void => {
   for (const model of props.models) {
     alarm(
       `${model}-late`,
-      serviceMetric(scope, METRIC.secondsPerOutput, { model }).with({ statistic: 'p95', period: hour }),
+      serviceMetric(scope, METRIC.secondsPerOutput, { model }).with({ statistic: 'p95', period: HOUR }),
       `The provider of ${model} takes far longer for the same output than in the weeks before.`,
       { aboveExpectedBy: LATE_DEVIATIONS, periods: 2 },
     );
   }
   alarm(
     'WebhooksLate',
-    ifAtLeast(MIN_WEBHOOKS, serviceMetric(scope, METRIC.webhookLag, {}), 'p50', quarter),
+    ifAtLeast(MIN_WEBHOOKS, serviceMetric(scope, METRIC.webhookLag, {}), 'p50', QUARTER),
     'Half of the webhooks are attempted a minute or more after the end of their requests.',
     { atLeast: LATE_WEBHOOK_SECONDS },
   );
   alarm(
     'WebhookFaults',
-    props.deliverWebhook.lambda.metricErrors({ statistic: 'Sum', period: quarter }),
+    props.deliverWebhook.lambda.metricErrors({ statistic: 'Sum', period: QUARTER }),
     'The function that delivers webhooks fails again and again: a delivery repeats until this is mended.',
     // A delivery that meets a fault of ours is repeated every 15 min, and a little later each time.
     { periods: 4, toAlarm: 3 },
   );
   alarm(
     'ApiSlow',
-    slowestOf(props.answering, MIN_CALLS, quarter),
+    slowestOf(props.answering, MIN_CALLS, QUARTER),
     'One of a hundred creations or reads of requests takes 10 s or more.',
     { atLeast: SLOW_CALL_MS },
   );
+};
+
+const addThrottleAlarms = (alarm: AddAlarm, props: CallerAlarmsProps): void => {
   alarm('TableThrottled', metricSum(throttlesOf(props.table)), 'DynamoDB throttles calls of the table.', {
     atLeast: THROTTLED_CALLS,
   });
@@ -150,12 +165,15 @@ export const addCallerAlarms = (scope: Construct, alarm: AddAlarm, props: Caller
     'Step Functions throttles the transitions of executions.',
     { atLeast: THROTTLED_CALLS },
   );
-  alarm(
-    'FunctionsThrottled',
-    metricSum(props.workers.map(({ lambda }) => lambda.metricThrottles(FIVE_MINUTES))),
-    'Functions of this stack that work on requests are refused concurrency.',
-    { atLeast: THROTTLED_INVOCATIONS },
-  );
+  for (let first = 0; first < props.workers.length; first += METRICS_PER_ALARM) {
+    const some = props.workers.slice(first, first + METRICS_PER_ALARM);
+    alarm(
+      `FunctionsThrottled${first === 0 ? '' : first / METRICS_PER_ALARM + 1}`,
+      metricSum(some.map(({ lambda }) => lambda.metricThrottles(FIVE_MINUTES))),
+      'Functions of this stack that work on requests are refused concurrency.',
+      { atLeast: THROTTLED_INVOCATIONS },
+    );
+  }
 };
 
 /** Throttled reads and writes of the table and, apart from those, of each index. */

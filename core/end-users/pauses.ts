@@ -22,7 +22,7 @@ export const pauseWrite = (
 };
 
 /** The longest pause that an operator can set (`lib/context.ts`). */
-export const MAX_PAUSE_SECONDS = 3_600;
+const MAX_PAUSE_SECONDS = 3_600;
 
 /** Whole seconds left of a stored pause, at least 1; undefined when it has ended, a clock far ahead has set it, or there is none. */
 export const pauseSecondsLeft = (item: StoredItem | undefined, now: Date): number | undefined => {

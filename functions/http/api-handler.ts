@@ -107,7 +107,7 @@ export const READ_AGAIN = { 'Retry-After': '5' } as const;
 export type RespondWithError = (error: ServiceError) => APIGatewayProxyResult;
 
 /** The response for an error in the API's format. */
-export const errorResponse: RespondWithError = (error) => {
+const errorResponse: RespondWithError = (error) => {
   const fields = error instanceof ValidationError ? { fields: error.fields } : {};
   const body: ErrorBody = { error: { code: error.code, message: error.message, ...fields } };
   const retryAfter = error.retryAfterSeconds;
@@ -127,7 +127,7 @@ export const internalError = (cause: unknown): ServiceError =>
  * for OpenAI's clients: 404. Undefined for a method that the path takes. The gateway cannot answer this itself: its mock integrations
  * take only content types that they list, and its own errors have one shape for all paths.
  */
-export const wrongMethod = (
+const wrongMethod = (
   { resource, httpMethod }: Pick<APIGatewayProxyEvent, 'resource' | 'httpMethod'>,
   respond: RespondWithError,
 ): APIGatewayProxyResult | undefined => {
