@@ -17,7 +17,7 @@ const REPEATED_MS = 40_000;
  * The table of lateness: by how much one disturbance may delay a request, in milliseconds. Any number of disturbances excuses the sum, and no more.
  * An outage, and a function that Lambda does not start, excuse their length and `AFTER_OUTAGE_MS`.
  */
-const EXCUSED_MS: Readonly<Record<Fault | Disturbance, number>> = {
+export const EXCUSED_MS: Readonly<Record<Fault | Disturbance, number>> = {
   // A client tries again within the same run.
   refused: REPEATED_MS,
   'answer-lost': REPEATED_MS,
