@@ -84,15 +84,16 @@ export const isProviderId = (text: string): text is ProviderId => {
 };
 
 /**
- * The names that belong to an account, all made from its provider's id and label and its own name. The first three are variables of the
- * functions: its base URL, the one it had before, and the ARN of its API key's secret. The context keys are those of the default account.
+ * The names that belong to a provider account, built from the provider's id and label and the account's name. The first three are
+ * environment variables of the functions: base URL, previous base URL, and ARN of the API key's secret. The context keys are
+ * those of the default account.
  */
 export const namesOfProvider = (id: ProviderId) => {
   const { maker, account = '' } = parseProviderId(id) as { maker: Maker; account?: string };
   const { label, keyVariable } = PROVIDERS[maker];
   const upper = maker.toUpperCase() as Uppercase<Maker>;
   const lower = `${label.charAt(0).toLowerCase()}${label.slice(1)}` as Uncapitalize<Label>;
-  // Typed as the names of the default account: those of others are not known before a deployment.
+  // Typed as the names of the default account: names of other accounts are only known at deployment.
   const ending = (account === '' ? '' : `_${account.toUpperCase()}`) as '';
   const ownPart = `${account.charAt(0).toUpperCase()}${account.slice(1)}`;
   return {

@@ -44,7 +44,10 @@ const VERSIONS_MAX_AGE_SECONDS = 60;
 /** How long after a rotation the text before it is accepted. */
 const PREVIOUS_SECONDS = SECONDS_PER_DAY;
 
-/** The texts of the current version and of the one before, if there was one, and when they were written. */
+/**
+ * The current and the previous version of a secret, each with its text and the time of its creation; a new secret has no previous
+ * version.
+ */
 type Versions = [current: Version, previous: Version | undefined];
 interface Version {
   text: string;
@@ -90,7 +93,7 @@ const readVersion = async (
   }
 };
 
-/** Whether a secret has a value. Describes the secret and does not read it, so it takes no permission to read it. */
+/** Whether a secret has a value. Describes the secret instead of reading the value, and so needs no permission to read. */
 export const isSecretSet = async (arn: string): Promise<boolean> => {
   const { VersionIdsToStages = {} } = await secretsManager.send(new DescribeSecretCommand({ SecretId: arn }));
   return Object.keys(VersionIdsToStages).length > 0;

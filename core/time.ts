@@ -43,8 +43,9 @@ export const SECONDS_PER_DAY = 86_400;
 export const CLOCK_SKEW_MS = 2_000;
 
 /**
- * The latest instant, in epoch milliseconds, that a right clock can have set for something that lasts `longestMs` at most. A stored "until"
- * beyond that was set by a clock that was ahead, and counts as past: it would last for as long as that clock was wrong.
+ * The latest instant, in epoch milliseconds, that a right clock can have set for something that lasts `longestMs` at most. A
+ * stored "until" beyond this instant was set by a clock that ran ahead, and counts as past: otherwise it would last as long as
+ * the clock was wrong.
  */
 export const latestEndMs = (now: Date, longestMs: number): number =>
   now.getTime() + longestMs + CLOCK_SKEW_MS;

@@ -51,8 +51,8 @@ export const FRAMES_ALONE = {
 } as const satisfies Omit<VideoFields, Parameter>;
 
 /**
- * The parameters of an upstream model at a maker whose API has words for these: of a model that we know those that it takes, of another one
- * all, as its route says that it takes them.
+ * The parameters that an upstream model takes, out of the parameters that the maker's API has words for. An upstream model
+ * unknown to us takes every parameter: its route decides.
  */
 export const parametersAt = <Words extends Readonly<Partial<Record<Parameter, Sent>>>>(
   upstreamModel: string,

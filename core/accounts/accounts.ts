@@ -49,8 +49,8 @@ export const Account = z.object({
   /** Changes only with the balance, in the transaction of a creation. */
   earnedWork: z.optional(EarnedWork),
   /**
-   * Counts the changes of `balanceWebhook`, `keyBudgets` and `rates`. Each transaction on the balance requires the version that
-   * it read, so none applies outdated settings. A creation in progress keeps its price.
+   * Counts the changes of `balanceWebhook`, `keyBudgets` and `rates`. A transaction on the balance requires an unchanged version,
+   * so outdated settings are never applied. A creation in progress keeps its price.
    */
   settingsVersion: z.optional(z.number()),
   /**

@@ -33,8 +33,8 @@ export interface WorkAllowance {
 }
 
 /**
- * The allowance of an account. Of its uses in an hour, at most `REFUSED_WORK_PER_HOUR` and one for each creation accepted in the hour
- * can be for refused creations, because an accepted one earns back its own.
+ * The allowance of an account. Refused creations can use the work at most `REFUSED_WORK_PER_HOUR` times an hour, and once more
+ * for each creation accepted in the hour. An accepted creation earns its own use back.
  */
 export const workAllowance = (
   earned: EarnedWork | undefined,

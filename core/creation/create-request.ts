@@ -85,9 +85,12 @@ const judge = async (
   const { creation, rate } = judgeCreation(account, submission, facts);
   const { endUser, routeCosts, requestsNamed = [] } = facts;
   const inputsExpireAt = inputsExpiry(inputFilesOf(creation), requestsNamed);
-  const id = requestId ?? newRequestId(creation.model.type, now);
+  const ids = {
+    requestId: requestId ?? newRequestId(creation.model.type, now),
+    accountId: account.accountId,
+  };
   const own = { rate, routeCosts, inputsExpireAt, routes: routeFactsOf(creation.model.id, facts) };
-  const request = newRequest(id, account.accountId, creation, own, now);
+  const request = newRequest(ids, creation, own, now);
   const { debitThousandths: price } = request;
   const { balanceThousandths: balance, ledgerEntries } = account;
   // The facts were read after the account: a twin of this submission that took the balance is a repetition above.

@@ -25,7 +25,7 @@ export type DeletionOfMany = Deletion | { outcome: 'failed' };
  * 3. Remove the files and the operators' traces. If this fails or is interrupted, the reconciler resumes it.
  */
 export const deleteRequest = (accountId: string, requestId: string, now: Date): Promise<Deletion> =>
-  deletionOf(accountId, requestId, now)();
+  deletionOf({ accountId, requestId }, now)();
 
 /**
  * The deletion of a request. May run again after a throw: a record removed by an earlier run, whose answer was lost, still counts
@@ -33,8 +33,7 @@ export const deleteRequest = (accountId: string, requestId: string, now: Date): 
  * files.
  */
 const deletionOf = (
-  accountId: string,
-  requestId: string,
+  { accountId, requestId }: Pick<StoredRequest, 'accountId' | 'requestId'>,
   now: Date,
   record: (deletion: Deletion) => unknown = () => undefined,
   isWanted: (request: StoredRequest) => boolean = () => true,
@@ -107,7 +106,7 @@ export const deleteRequests = async (
   await inParallel(idsInTime(), CONCURRENT_DELETIONS, async (requestId) => {
     const record = (deletion: DeletionOfMany) => deletions.set(requestId, deletion);
     record({ outcome: 'failed' });
-    const run = deletionOf(accountId, requestId, now, record, isWanted);
+    const run = deletionOf({ accountId, requestId }, now, record, isWanted);
     const deletion = await attemptDeletion(requestId, run, keepGoing);
     record(deletion);
     if (deletion.outcome === 'failed') complete = false;

@@ -30,10 +30,10 @@ export type Choice =
   | { kind: 'wait'; route: string; mayMove: boolean };
 
 /**
- * Chooses the route of a request whose calls may be made at any of `options`, in the order of the configuration, at least one. A request
- * stays at its assigned route unless it leaves it, or the route is paused; it also stays through a pause for throttling that met a call of its
- * own. Else it goes to the first route that is not paused, or whose pause is over. When no other route can be used, a request that leaves goes
- * on at its own.
+ * Chooses the route of a request among `options`, at least one, in the order of the configuration. A request stays at its
+ * assigned route unless the request is `leaving` or the route is paused. A pause for throttling does not move a request whose own
+ * call was throttled. Otherwise the choice is the first route without a pause, or with a pause that is over. When no other route
+ * is usable, a leaving request keeps its own route.
  */
 export const chooseRoute = (
   options: readonly RouteOption[],

@@ -193,10 +193,7 @@ const stepFrom = async (
 const silentUntil = (clock: Clock): Instant =>
   addSeconds(toInstant(clock.now()), requiredNumberEnv('CALLBACK_WAIT_SECONDS'));
 
-/**
- * The next due time of a request that waited for capacity and was due at the end of that wait; undefined for
- * any other.
- */
+/** The next due time of a request that was due at the end of its wait for capacity; undefined for other requests. */
 const checkAfterQueue = ({ GSI1PK, GSI1SK = '' }: StoredRequest, clock: Clock): Instant | undefined => {
   const soon = silentUntil(clock);
   return dueListOf(GSI1PK) === 'CHECK' && GSI1SK > soon ? soon : undefined;

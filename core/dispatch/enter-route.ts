@@ -38,7 +38,7 @@ export interface Beginning {
   clock: Clock;
 }
 
-/** A request at its route: its plan there, and what it may do now. */
+/** A request that has entered its route, with the plan of its calls and the calls to make now. */
 export interface AtRoute {
   kind: 'at-route';
   assignment: Assignment;
@@ -53,14 +53,17 @@ export interface AtRoute {
   passedOver: ProviderAttempt['passedOver'];
 }
 
-/** Where a request is after its assignment: at its route, in the queue there, or at another step. */
+/**
+ * The result of entering a route: the request may call the provider, waits in the route's queue, or goes on to another workflow
+ * step.
+ */
 export type Entry = AtRoute | { kind: 'queue'; position: QueuePosition } | { kind: 'step'; step: NextStep };
 
 const again = (now: Date): Entry => ({ kind: 'step', step: retryAt(now, now, now) });
 
 /**
- * Assigns a request its route, and takes a permit there. A route that cannot be used after all is passed over: its provider has no key, its upstream
- * model is not sent a field of the request, or it is paused, and full or tried by another request.
+ * Assigns a request its route, and takes a permit there. An unusable route is passed over: a provider without a key, an upstream
+ * model that does not take a field of the request, or a paused route that is full or on trial.
  */
 export const enterRoute = async (beginning: Beginning): Promise<Entry> => {
   const { request, all, clock, providerRouteOf } = beginning;
@@ -147,8 +150,9 @@ const enterAt = async (assigned: Assigned): Promise<Entry | 'full' | 'tried'> =>
 };
 
 /**
- * The planned calls that were never made at this route, or that a busy provider takes again, each with its next attempt. With `now`, only
- * those that it takes by then. `current` are the latest attempts under the assignment, `all` those under any.
+ * The planned calls that were never made at this route, or that a busy provider lets us repeat, each with its next attempt. With
+ * `now`, only calls whose wait is over. `current` are the latest attempts under the assignment, `all` the attempts under every
+ * assignment.
  */
 const callsToMake = (
   calls: readonly ProviderCall[],

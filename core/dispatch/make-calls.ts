@@ -66,10 +66,9 @@ export const claimCalls = async (
 };
 
 /**
- * Makes claimed calls in parallel and records their outcomes. A call that its provider was too busy for is made
- * again for as long as another one is under way, so that a sibling without an answer does not use up its time.
- * Once none is under way, all are returned: the state machine waits at a lower price. Throws the first error,
- * once all have settled.
+ * Makes claimed calls in parallel and records their outcomes. A call that met a busy provider is repeated while a sibling call is
+ * under way, so that a slow sibling does not use up the repeated call's time. Returns once no call is under way: the state
+ * machine waits at a lower price. Throws the first error, once all have settled.
  */
 export const makeCalls = async (
   claimed: readonly ProviderAttempt[],

@@ -141,7 +141,8 @@ export const removeClaimedEndUser = async (
           ExpressionAttributeValues: { ':removal': removalId },
         },
       },
-      // An end-user and their removal are claimed in one write, and close only after this: no condition of its own.
+      // No condition is needed: end-user and removal are claimed in one write, and the removal closes only after this
+      // transaction.
       updateWrite(endUserRemovalKey(removal), setAll({ removedAt, removedBy: by, ...due })),
     ];
   });

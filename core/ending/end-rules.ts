@@ -50,11 +50,14 @@ const reportedUnits = ({ kind }: StoredRequest, usage: ProviderUsage = {}): numb
 export interface RequestParts {
   /** From its creation to its end. */
   totalSeconds: number;
-  /** From its creation to its first provider call, or to its end without one. */
+  /** From the creation to the first provider call or, without a call, to the end. */
   queueSeconds: number;
-  /** From its first provider call until the provider was done with the last one, or to its end before that. Absent without a call. */
+  /** From the first provider call to the end of the last call or task, at most to the end of the request. Absent without a call. */
   providerSeconds?: number;
-  /** From then to its end: copying the outputs, and settling. Absent while a call or task is open. */
+  /**
+   * From the end of the last call or task to the end of the request: copying the outputs, and settling. Absent while a call or
+   * task is open.
+   */
   storingSeconds?: number;
 }
 

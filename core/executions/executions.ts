@@ -63,8 +63,8 @@ export interface NextAttempt {
 const AT_ONCE: NextAttempt = { waitSeconds: 0, attemptsMade: 0 };
 
 /**
- * Starts the execution that makes the attempts of a delivery from the `next` one on, by default from the first. The delivery is named by its
- * subject, or with a `suffix` where it is another one that an operator asked for. Starting it again does nothing.
+ * Starts the execution that makes the attempts of a delivery from the `next` one on, by default from the first. The delivery is
+ * named by its subject, with a `suffix` for a further delivery that an operator requested. Starting it again does nothing.
  */
 export const startWebhookDelivery = (
   stateMachineArn: string,

@@ -76,8 +76,8 @@ export const renewRun = (
 };
 
 /**
- * Access pattern 71: claims the start of another run after a dead one. Of all that saw the same one dead, one gets true, and starts
- * the next.
+ * Access pattern 71: claims the start of a new run after a dead run. Of all callers that saw the same dead run, one caller gets
+ * true, and starts the new run.
  */
 export const claimStart = (seen: ReconcilerRun, now: Date): Promise<boolean> =>
   updateRun({

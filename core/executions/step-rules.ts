@@ -6,8 +6,8 @@ import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import { addSeconds, type Instant, later } from '../time.ts';
 
 /**
- * Where a request waits for a permit, and for how many calls: at once, and in all. `routes` are the names of all that may take it, when its
- * model has several.
+ * A request's wait for a permit of `route`. `weight` is the number of calls at once, `starts` the number of calls in all.
+ * `routes` are the names of all routes that accept the request, if its model has several routes.
  */
 export interface QueuePosition {
   route: string;
@@ -75,10 +75,10 @@ export const stepAfterCalls = (
 };
 
 /**
- * The next step once every task has finished, or the deadline has passed: store if there is any output, else
- * fail. An open task counts as timed out, or as refused if the provider refused to report its state; a busy
- * call counts as not taken. A content decision takes precedence over any other failure; a timeout yields when
- * the provider was busy or refused us, so that no end-user is paused for it. Throws when there is no call.
+ * The next step once every task has finished, or the deadline has passed: store if there is any output, else fail. An open task
+ * counts as timed out, or as refused if the provider refused to report its state; a busy call counts as not taken. A content
+ * decision takes precedence over other failures. A timeout is reported last when the provider was busy or refused us, so that no
+ * end-user is paused for a fault of ours. Throws when there is no call.
  */
 export const stepWhenFinished = (attempts: readonly ProviderAttempt[]): FinalStep => {
   if (producedOutputs(attempts).length > 0) return { next: 'store' };

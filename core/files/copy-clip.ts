@@ -51,24 +51,21 @@ interface CopiedClip extends VideoType {
  */
 export const copyClip = async ({ url, keyOf, longestSeconds, signal }: ClipCopy): Promise<CopiedClip> => {
   try {
-    const way = { client: clipBucket(), signal };
     let contentType = '';
     const key = (type: VideoType): string => {
       contentType = type.contentType;
       return keyOf(type);
     };
-    const { type, measured, sizeBytes } = await uploadVideo(
-      fetchedBytes(url, signal),
-      CLIPS,
-      key,
-      way,
-      (video) =>
-        video.measure(signal).then((measurement) => {
-          const { longestSec } = measurement;
-          if (longestSec > longestSeconds) throw new ClipTooLongError(longestSec, contentType);
-          return measurement;
-        }),
-    );
+    const { type, measured, sizeBytes } = await uploadVideo(fetchedBytes(url, signal), CLIPS, key, {
+      client: clipBucket(),
+      signal,
+      measure: async (video) => {
+        const measurement = await video.measure(signal);
+        const { longestSec } = measurement;
+        if (longestSec > longestSeconds) throw new ClipTooLongError(longestSec, contentType);
+        return measurement;
+      },
+    });
     const { longestSec, durationSec: _, ...facts } = measured;
     return { ...type, ...facts, sizeBytes, durationSec: longestSec };
   } catch (error) {

@@ -67,7 +67,7 @@ const ownKey = (url: string): string | undefined => {
   return undefined;
 };
 
-/** The host with its port, without the dot that may end a name; all names of this machine are one. */
+/** The host with its port, without a final dot of the name. All names of this machine read as `localhost`. */
 const hostOf = ({ hostname, port, protocol }: URL): string => {
   const name = isThisMachine(hostname) ? 'localhost' : hostname.replace(/\.$/, '');
   return `${name}:${port || (protocol === 'http:' ? '80' : '443')}`;

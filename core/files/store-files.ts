@@ -76,10 +76,10 @@ export const storeVideo = async (
   keyOf: (type: VideoType) => string,
 ): Promise<VideoType & Omit<VideoMeasurement, 'longestSec' | 'framesPerSecond'> & Stored> => {
   try {
-    const way = { client: uploadBucket() };
-    const { type, measured, ...stored } = await uploadVideo(body, VIDEOS, keyOf, way, (video) =>
-      video.measure(AbortSignal.timeout(MEASURE_MS)),
-    );
+    const { type, measured, ...stored } = await uploadVideo(body, VIDEOS, keyOf, {
+      client: uploadBucket(),
+      measure: (video) => video.measure(AbortSignal.timeout(MEASURE_MS)),
+    });
     const { longestSec: _, framesPerSecond: __, ...shown } = measured;
     return { ...type, ...shown, ...stored };
   } catch (error) {

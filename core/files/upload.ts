@@ -123,8 +123,7 @@ export const uploadVideo = async <Measured>(
   body: AsyncIterable<Uint8Array>,
   kind: FileKind<VideoType>,
   keyOf: (type: VideoType) => string,
-  way: UploadWay,
-  measure: (video: SpooledVideo) => Promise<Measured>,
+  { measure, ...way }: UploadWay & { measure: (video: SpooledVideo) => Promise<Measured> },
 ): Promise<{ type: VideoType; measured: Measured; objectKey: string; sizeBytes: number }> => {
   const video = new SpooledVideo();
   const results: Measured[] = [];

@@ -86,13 +86,14 @@ const addedUp = async (
 /** How often the spending before a first budget is added up, as requests are created or end meanwhile. */
 const MAX_FIRST_ATTEMPTS = 5;
 
-/** A creation is written within this time of its `createdAt`, also when that is by a clock that is behind. */
+/** Longest time between a creation's `createdAt` and its write, clock skew included. */
 const WRITTEN_WITHIN_SECONDS = 120;
 
 /**
- * Access pattern 31: sets what an end-user may spend; undefined: any amount. The first budget begins the counts with their spending so far,
- * in one transaction. A change of that spending refuses it. Around midnight it begins those of both days. Throws the errors of `getEndUserBudget`,
- * and `ServiceError` with `temporarily_unavailable` when the spending changes all the time.
+ * Access pattern 31: sets the budget of an end-user; undefined: no limit. The first budget starts the counts with the spending so
+ * far, in one transaction that a concurrent change of the spending refuses. Around midnight the counts of both days are started.
+ * Throws the errors of `getEndUserBudget`, and `ServiceError` with `temporarily_unavailable` when the spending changes all the
+ * time.
  */
 export const putEndUserBudget = async (
   id: EndUserId,

@@ -65,7 +65,7 @@ export interface LedgerPage extends Omit<LedgerRun, 'verified' | 'position'> {
  */
 export const listLedgers = async (run: LedgerRun): Promise<LedgerPage> => {
   const found = run.verified.reduce(sum, run.found);
-  // A run that fails is then in the metric, as none that succeeded.
+  // Counts 0 successes at the start, so that a run which fails is visible in the metric.
   if (run.listed === 0) countMetric(METRIC.ledgerVerified, {}, 0);
   const isAtEnd = run.listed > 0 && !run.position;
   const { accountIds, next: position } = isAtEnd

@@ -36,7 +36,10 @@ export const totalOf = (groups: Iterable<UsageSums>): UsageSums => {
   return total;
 };
 
-/** Adds up ledger entries by the dimensions asked for. A refund counts on the day it was made, so that a day that is over stays as it is. */
+/**
+ * Adds up ledger entries by the dimensions asked for. A refund counts on the day of the refund, so that the figures of past days
+ * do not change.
+ */
 export class UsageTally {
   private readonly by: readonly UsageDimension[];
   private readonly groups = new Map<string, UsageGroup>();

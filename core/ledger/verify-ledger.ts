@@ -80,7 +80,10 @@ interface VerifiedAccount extends Omit<LedgerVerification, 'accounts'> {
   left?: LedgerProgress;
 }
 
-/** Undefined when the account was removed. It goes before its entries, so problems that this causes come after. */
+/**
+ * Undefined when the account was removed. A removal deletes the account before its entries, so the account is read after any
+ * problem that the removal can cause.
+ */
 const verifyUnlessRemoved = async (
   ledger: LedgerProgress,
   scope: Scope,

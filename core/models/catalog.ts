@@ -37,8 +37,8 @@ export const DEFAULT_RATES: Readonly<Record<string, Rate>> = Object.assign(
 );
 
 /**
- * Lists the operator's own models after those of the data file, in place of any listed before. For programs that run from the sources: which
- * models a stack has, they learn when they connect to it.
+ * Lists the operator's own models after those of the data file, in place of any listed before. For programs that run from the
+ * sources, which learn a stack's models on connecting to the stack.
  */
 export const setOwnModels = (own: readonly ModelData[]): void => {
   const listed = CATALOG as CatalogModel[];

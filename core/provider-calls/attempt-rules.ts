@@ -67,8 +67,8 @@ export const takenOf = ({ taskId, outcome }: Pick<ProviderAttempt, 'taskId' | 'o
 };
 
 /**
- * Whether an attempt may be made at another route: it was surely not taken, and not for a reason that is the request's own, such as
- * a content decision.
+ * Whether a call may be repeated at another route: the provider surely did not accept the attempt, and the reason is not the
+ * request's own, such as a content decision.
  */
 export const isMovable = (attempt: ProviderAttempt): boolean => {
   const { outcome } = attempt;

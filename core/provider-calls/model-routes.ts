@@ -43,15 +43,16 @@ const ConfiguredRoute = z.strictObject({
   queriesPerSecond: z.optional(z.number().check(z.minimum(0.1), z.maximum(100))),
 });
 /**
- * One way to a model. `provider` is an account at a provider. `limits` replaces the built-in limits of its upstream: a request beyond them goes to another route, if one takes it.
- * `generateAudio` is whether a video has sound
- * that its caller says nothing of; absent: it has. With `refusesEarly`, a creation that no route takes is refused with 400, although the catalog allows it. `maxRunning` is the most calls and
- * tasks under way at once, `requestsPerSecond` the most creations; null or absent: no limit. `queriesAtOnce` and
- * `queriesPerSecond` are how fast the reconciler queries and lists the tasks of the account, for all its models together.
+ * One way to a model. `provider` is an account at a provider. `limits` replaces the built-in limits of the upstream model: a
+ * request beyond the limits goes to another route that accepts it. `generateAudio` is the default for a video whose caller leaves
+ * sound open; absent: with sound. With `refusesEarly`, a creation that no route accepts is refused with 400, although the catalog
+ * allows the creation. `maxRunning` is the most calls and tasks under way at once, `requestsPerSecond` the most creations; null
+ * or absent: no limit. `queriesAtOnce` and `queriesPerSecond` are how fast the reconciler queries and lists the tasks of the
+ * account, for all its models together.
  */
 export type ConfiguredRoute = z.infer<typeof ConfiguredRoute>;
 
-/** The routes of a model, the first one first. One route may stand without its list. */
+/** The routes of a model in order of preference. A single route may be given without a list. */
 export const RouteList = z.pipe(
   z.transform((given: unknown) => (Array.isArray(given) ? given : [given])),
   z.array(ConfiguredRoute).check(z.minLength(1), z.maxLength(MAX_ROUTES)),
@@ -97,9 +98,9 @@ const hostOf = ({ provider }: ConfiguredRoute): string =>
   requiredEnv(namesOfProvider(provider).baseUrlVariable);
 
 /**
- * The limits by which a creation of this model is refused before it is debited, one for each route with a credential. It is refused when
- * it is beyond all of them; a route that does not refuse early has none but its parameters. While an operator leaves a route of the model, all others refuse
- * early: a request that no route in use takes would wait until it fails.
+ * The limits that refuse a creation before its debit, an element for each route with a credential. A creation is refused when it
+ * exceeds every element; a route that does not refuse early only has the limits of its parameters. While an operator has taken a
+ * route out of use, the other routes refuse early: a request that no route in use accepts would wait until its deadline.
  */
 export const earlyLimitsOf = (
   modelId: string,
@@ -158,8 +159,9 @@ export interface RouteFacts {
 }
 
 /**
- * The routes that a request may be assigned to, the first one first, and why the others are none. They are the routes in use that take the
- * request. Where no route of the model does, left or not, they are those in use that would be called: a provider then refuses the request.
+ * The routes that a request may be assigned to, in order of preference, and the reason each other route was excluded: the routes
+ * in use that accept the request. If no route of the model accepts it, in use or not, returns all callable routes in use, so that
+ * a provider states the reason for the refusal.
  */
 export const routesFor = (
   request: StoredRequest,
@@ -189,8 +191,8 @@ const takesInputs = (route: ConfiguredRoute, { unfitRoutes = [] }: StoredRequest
   !unfitRoutes.includes(routeNameOf(route));
 
 /**
- * Why a model cannot be dispatched now, in words for an operator. Undefined when it can: its routes with a credential serve together all
- * that the catalog names, it is not switched off, and it has a rate.
+ * Why a model cannot be dispatched now, in words for an operator. Undefined for a model that is switched on, has a rate, and
+ * whose routes with a credential together serve everything that the catalog names.
  */
 export const dispatchProblem = (
   model: CatalogModel,

@@ -60,8 +60,8 @@ const KnownOutcome = z.discriminatedUnion('kind', [
 const Unreadable = z.object({ kind: z.literal('unreadable') });
 
 /**
- * The outcome of a call. `accepted` is replaced by the task's own outcome. `unreadable` is one of another version: it stays as it is
- * stored, its call is not repeated, and at the deadline it counts as a failure of ours.
+ * The outcome of a call. `accepted` is replaced by the task's own outcome. `unreadable` is an outcome in a form that only another
+ * release knows: the stored outcome stays, the call is not repeated, and at the deadline counts as a failure of ours.
  */
 const Outcome = z.catch(z.union([KnownOutcome, Unreadable]), { kind: 'unreadable' });
 export type AttemptOutcome = z.infer<typeof Outcome>;
@@ -234,8 +234,8 @@ export const recordOutcome = async (
 };
 
 /**
- * Access pattern 44: a request, undefined when there is none, and its provider calls as `listAttempts` has them. Strongly consistent; the
- * request is as new as the attempts or newer.
+ * Access pattern 44: a request, undefined when absent, and its provider calls in the order of `listAttempts`. Strongly
+ * consistent; the request is read after the attempts.
  */
 export const findRequestAndAttempts = async (
   requestId: string,

@@ -40,10 +40,16 @@ export const findProviderWait = async (requestId: string): Promise<ProviderWait 
   return item && ProviderWait.parse(item);
 };
 
-/** When a state was entered, by the clock of Step Functions, and its retries since. */
+/** The entry of a workflow state: its time by the clock of Step Functions, and the retries since. */
 export interface StateEntry {
   enteredAt: Instant;
   retries: number;
+}
+
+/** A workflow state that waits for an event, and the task token that ends the wait. */
+export interface BegunWait extends StateEntry {
+  requestId: string;
+  taskToken: string;
 }
 
 /** Text that sorts as the states were entered and retried. */
@@ -68,10 +74,9 @@ export const keepTaskToken = async (
 };
 
 /**
- * Access pattern 51: records a callback, for an execution that has not begun to wait, and claims the query it causes.
- * Callbacks cause one query per `seconds`: `callbackQueryAt` in the item returned is when to make this one, now or that
- * long after the last. Undefined when a query that is still to come was claimed by another callback and serves this
- * one too, or the request was deleted.
+ * Access pattern 51: records a callback, for an execution that has not begun to wait, and claims the query that the callback
+ * causes. Callbacks cause one query per `seconds`: make the claimed query at the returned `callbackQueryAt`, now or `seconds`
+ * after the last query. Undefined when a pending query of another callback serves this callback, or the request was deleted.
  */
 export const claimCallbackQuery = async (
   requestId: string,

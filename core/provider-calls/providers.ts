@@ -4,21 +4,21 @@ import type { RequestKind } from '../ids.ts';
 import type { ProviderId } from '../provider-names.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 
-/** One output of a provider call: its temporary URL, or why there is none. */
+/** An output of a provider call: its temporary URL, or the failure to make it. */
 export type ProviderOutput = { url: string } | { failure: Failure };
 
-/** Whether a provider took a creation call, so that it may work on it and charge for it. */
+/** Whether a provider accepted a creation call, and so may work and charge for the call. */
 export const TAKEN = ['no', 'unknown', 'yes'] as const;
 export type Taken = (typeof TAKEN)[number];
 
 /**
- * Why a provider did not take a call that another one may take. There was no connection, it was throttled, our quota there is used up,
- * or it refused our key, our account or the model.
+ * Why a provider did not accept a call that another provider may accept: no connection, throttling, our quota used up, or a
+ * refusal of our key, account or model.
  */
 export const OBSTACLES = ['unreached', 'throttled', 'quota', 'access'] as const;
 export type Obstacle = (typeof OBSTACLES)[number];
 
-/** Usage that a provider reports and bills, as far as it does. Seconds are of videos. */
+/** Usage that a provider reports and bills; absent figures are not reported. Seconds are of videos. */
 export interface ProviderUsage {
   images?: number | undefined;
   inputSeconds?: number | undefined;
@@ -57,9 +57,9 @@ type ProviderMeaning =
       upstream?: UpstreamError | undefined;
     }
   /**
-   * Nothing was created or learned: the same call may be repeated later, at the earliest after
-   * `retryAfterSeconds`, the provider's own `Retry-After` when it sent one. With `ifRepeated`, a creation may be repeated
-   * once: it is full, or our quota there is used up, and a repetition that is answered so has failed. `upstream` is then the error.
+   * Nothing was created or learned: the same call may be repeated later, at the earliest after `retryAfterSeconds`, the
+   * provider's own `Retry-After` when it sent one. With `ifRepeated`, a creation may be repeated once, because the provider is
+   * full or our quota is used up: the same answer to the repetition is this failure, with the error `upstream`.
    */
   | {
       kind: 'busy';
@@ -143,8 +143,8 @@ export interface Provider {
    */
   list?(taskIds: readonly string[], inTurn: InTurn): Promise<TaskListing>;
   /**
-   * Cancels a task of an ended request. The providers cancel a task that is queued; of another one the record
-   * may be deleted, so call it only when the request has ended.
+   * Cancels a task of an ended request. Providers cancel queued tasks, and may delete the record of other tasks, so call it only
+   * when the request has ended.
    */
   cancel(taskId: string, signal: AbortSignal): Promise<CancelAnswer>;
 }

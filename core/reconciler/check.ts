@@ -188,8 +188,8 @@ const wakeFinished = async (checked: Checked, attempts: readonly ProviderAttempt
     : checkExecution(checked);
 
 /**
- * Lists a request that needs nothing now for `CALLBACK_WAIT_SECONDS` after its creation or the last news of it, but not beyond the instant
- * when it is overdue.
+ * Lists a request without work for now `CALLBACK_WAIT_SECONDS` after its creation or its last news, at the latest when the
+ * request is overdue.
  */
 const checkLater = async ({ due, endsAt }: Checked, newsAt: Instant): Promise<CheckResult> => {
   const wanted = addSeconds(newsAt, requiredNumberEnv('CALLBACK_WAIT_SECONDS'));

@@ -11,15 +11,15 @@ const LIST_MS = 1_000;
 const FIRST_MS = 400;
 /** Share of an account's calls a second that its lists may take. The others fetch results. */
 const LIST_SHARE = 1 / 4;
-/** A task that lists do not name, and that was unfinished when it was queried alone, is queried alone again after so long. */
+/** Pause before another single query of a task that the lists do not name and whose last query found it unfinished. */
 const UNNAMED_MS = 15_000;
-/** Pause after a list that the provider was too busy for, at least and at most, in which tasks are queried one by one. */
+/** Shortest and longest pause after a list that met a busy provider. Tasks are queried one by one meanwhile. */
 const BUSY_MS = 10_000;
 const MOST_BUSY_MS = 60_000;
 /** A provider that takes longer for a page counts as too busy. */
 const PAGE_TIMEOUT_MS = 10_000;
 
-/** What the lister needs of its run. */
+/** The parts of a run that the lister uses. */
 export interface ListerHost {
   nowMs: () => number;
   /** False once the run is over. */
@@ -42,16 +42,16 @@ interface Sighting {
 }
 
 /**
- * Looks the tasks of a provider account up in the provider's lists, instead of querying each. A task is queried alone once lists do not name
- * it as unfinished any more: it has ended. A list can be behind or miss a task: one that was unfinished when it was queried alone is left
- * to the lists again, and queried alone every 15 s until one names it.
+ * Looks up the tasks of a provider account in the provider's lists, instead of a query for each task. A task that the lists no
+ * longer name as unfinished has ended, and gets a query. Lists can be behind or miss a task: a task that its query finds
+ * unfinished goes back to the lists, and is queried every 15 s until a list names the task.
  */
 export class TaskLister {
   private readonly provider: Provider;
   private readonly host: ListerHost;
   private readonly sightings = new Map<string, Sighting>();
   private blockedUntilMs = 0;
-  /** Whether it has taken over the queries of its tasks. */
+  /** Whether the lister has taken over the queries of the account's tasks. */
   isAtWork = false;
 
   constructor(provider: Provider, host: ListerHost) {

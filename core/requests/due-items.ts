@@ -126,8 +126,8 @@ export const listDue = async (
 };
 
 /**
- * Access pattern 19: the item of a list that is due last, as a list of none or one: one query for each partition, in parallel. Eventually
- * consistent.
+ * Access pattern 19: the item of a due list with the latest due time, in an array that is empty for an empty list. Makes a query
+ * for each partition, in parallel. Eventually consistent.
  */
 export const findNewestDue = async (list: DueList): Promise<DueItem[]> => {
   const shards = Array.from({ length: DUE_SHARDS }, (_, shard) =>
@@ -142,8 +142,8 @@ export const findNewestDue = async (list: DueList): Promise<DueItem[]> => {
 };
 
 /**
- * Access pattern 20: lists an item for another time, or in another list. Returns it under its new due key, with the
- * stored item; undefined, with nothing changed, when it is no longer under the due key with which it was found.
+ * Access pattern 20: moves an item to another due time or list. Returns the due item with its new due key, and the stored item;
+ * undefined, with nothing changed, when the item has left the due key under which it was found.
  */
 export const reschedule = async (
   { key, dueKey, work }: DueItem,

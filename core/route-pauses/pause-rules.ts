@@ -122,8 +122,9 @@ const endsOf = (group: ReadonlyMap<string, number>, counted: Counted): Record<En
 };
 
 /**
- * Whether a route is to be paused: of the ends of the last 5 minutes 5 or more, and at least half, were bad. The same must hold without the
- * group of accounts with the most bad ends, if any other had an end: one caller's failures do not pause a route for all.
+ * Whether a route should be paused: at least 5 of the ends in the last 5 minutes, and at least half, were bad. At least half must
+ * also be bad without the group of accounts with the most bad ends, so that one caller's failures do not pause a route for every
+ * caller.
  */
 export const isFailing = (state: RouteState, counted: Counted, now: Date): boolean => {
   const all = countsByGroup(state, now)

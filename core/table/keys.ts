@@ -15,7 +15,7 @@ export const REQUEST_INDEXES = {
   byAccount: { name: 'GSI2', partition: 'GSI2PK' },
   byEndUser: { name: 'GSI3', partition: 'GSI3PK' },
 } as const;
-/** Attributes of the request indexes other than keys. A request gets them when it ends: they say how, and until when it is listed so. */
+/** Attributes of the request indexes other than keys. Set when a request ends: its outcome and when it leaves the list. */
 export const REQUEST_INDEX_ATTRIBUTES = ['ttl', 'expiresAt'];
 
 /** Epoch seconds after which DynamoDB may delete an item. */

@@ -24,9 +24,9 @@ const SLOTS = 10;
 const LEASE_SECONDS = 30;
 
 /**
- * A form that takes one file of exactly this type and size, and the URL that names the file as an input: nothing can be fetched there. Writes
- * no record: the form is signed. Throws `ServiceError` with `payment_required` for a balance of 0, and with `rate_limited` when the account has
- * used up its uploads of the hour.
+ * A form for one file of exactly this type and size, and the URL that names the file as an input. The URL cannot be fetched.
+ * Writes no record: the form is signed. Throws `ServiceError` with `payment_required` for a balance of 0, and with `rate_limited`
+ * when the account has used up its uploads of the hour.
  */
 export const createUpload = async (
   {

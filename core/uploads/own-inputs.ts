@@ -32,8 +32,8 @@ export const requestsNamed = (inputs: readonly InputFile[]): string[] => [
 ];
 
 /**
- * Why an account cannot use the file of ours that it names; undefined for a URL of another host, and for a file that is its own, has not expired
- * and is of the kind that its field takes. Whether the file exists, and holds what it says, is found by measuring it.
+ * Why an account cannot use a file of ours as an input. Undefined for a URL of another host, and for the account's own, unexpired
+ * file of the field's kind. Whether the file exists, and has the content that its name promises, is found by measuring.
  */
 export const ownInputProblem = ({ url, medium }: InputFile, context: InputContext): string | undefined => {
   const handle = parseHandle(url);

@@ -75,8 +75,9 @@ export const deliverWebhook = async (
 };
 
 /**
- * Makes the first attempt of a webhook. If the receiver does not accept it, or it cannot be made yet, starts the execution that makes the
- * others. The attempt then leaves the due list. Does nothing while another function makes it.
+ * Makes the first attempt of a webhook. If the receiver does not accept the webhook, or the attempt cannot be made yet, starts
+ * the execution that makes the later attempts, and takes the first attempt off the due list. Does nothing while another function
+ * makes the attempt.
  */
 export const makeFirstAttempt = async (
   subjectId: string,

@@ -46,9 +46,9 @@ const SENDING_SECONDS = 60;
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * Makes images as `POST /v1/generations` does and waits for them. 200 with the images, or at once with a stream of events; 408 when they take longer, or another call waits for
- * them now. Throws the errors of a creation, what the request failed with, `NotFoundError` for a request that was deleted, and `ServiceError`
- * with `rate_limited` when too many calls wait.
+ * Creates a request for images and waits for its end. 200 with the images, or at once with a stream of events; 408 when the
+ * images take longer, or another call has taken the request over. Throws the errors of a creation, what the request failed with,
+ * `NotFoundError` for a request that was deleted, and `ServiceError` with `rate_limited` when too many calls wait.
  */
 export const makeImages = async (
   request: ApiRequest,
@@ -148,8 +148,8 @@ export const namedUploads = (
 };
 
 /**
- * The request of an earlier, equal call, which this one takes. A retry that finds none searches again for 2 s: its first call may not have begun,
- * when its connection broke at once.
+ * The request of an earlier, equal call, which this one takes. A retry that finds no request searches again for 2 s: the first
+ * call of the client may arrive later if its connection broke at once.
  */
 export const earlier = async (
   call: LongCall,
@@ -167,8 +167,9 @@ export const earlier = async (
 };
 
 /**
- * Looks at a request until it has ended, and answers. 408 when it takes longer, or another call has taken it. A call that ends in any way but
- * the request's own leaves the request to an equal call. Throws what the request failed with, and `NotFoundError` when it was deleted.
+ * Polls a request until its end, and answers with its images. 408 when the request takes longer, or another call has taken the
+ * request over. A call that ends in any way but the request's own leaves the request to an equal call. Throws what the request
+ * failed with, and `NotFoundError` when it was deleted.
  */
 const awaitImages = async (
   held: Held,

@@ -66,6 +66,13 @@ const examplesOf = (examples: Record<string, unknown>): Json =>
     ? examples
     : { examples: Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }])) };
 
+/** The path of an endpoint with the example values of its parameters. */
+const examplePath = (name: CallerEndpoint, values: Operation['path']): string =>
+  Object.entries(values ?? {}).reduce(
+    (text, [parameter, value]) => text.replace(`{${parameter}}`, encodeURIComponent(value)),
+    ROUTES[name].path as string,
+  );
+
 const operationOf = (name: CallerEndpoint, operation: Operation): Json => {
   const {
     tag,
@@ -80,10 +87,6 @@ const operationOf = (name: CallerEndpoint, operation: Operation): Json => {
     refusals,
   } = operation;
   const all = [...pathParameters(path), ...parameters];
-  const called = Object.entries(path ?? {}).reduce(
-    (text, [parameter, value]) => text.replace(`{${parameter}}`, encodeURIComponent(value)),
-    ROUTES[name].path as string,
-  );
   const { method } = ROUTES[name];
   return {
     operationId: camelCase(name),
@@ -106,7 +109,7 @@ const operationOf = (name: CallerEndpoint, operation: Operation): Json => {
       },
       ...refusalRefs(refusals),
     },
-    'x-codeSamples': codeSamples({ method, path: called, body: body?.example, client }),
+    'x-codeSamples': codeSamples({ method, path: examplePath(name, path), body: body?.example, client }),
   };
 };
 

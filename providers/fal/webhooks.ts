@@ -15,7 +15,7 @@ const KEYS_PATH = '/.well-known/jwks.json';
 const TOLERANCE_SECONDS = 300;
 /** Keys may be kept for a day. */
 const KEYS_KEPT_MS = 24 * 3600 * 1000;
-/** After a signature by none of the known keys they are read again, once in this time: there may be a new one. */
+/** Shortest time between two reads of the keys. A signature by an unknown key causes a read, because the key may be new. */
 const KEYS_RENEWED_MS = 60 * 1000;
 const MAX_KEYS_BYTES = 64 * 1024;
 
