@@ -164,6 +164,18 @@ export const since = (value: string): Instant => {
   return addSeconds(toInstant(systemClock.now()), -seconds(value));
 };
 
+/** An instant: an ISO 8601 date or date-time, or how long from now: 90s, 10m, 2h, 30d. */
+export const dateOrDuration = (value: string): Instant => {
+  const instant = parseIso8601(value);
+  if (instant !== undefined) return instant;
+  if (!/^\d{1,6}[smhd]$/.test(value)) {
+    throw new InvalidArgumentError(
+      'It must be a date like 2027-01-31, a date-time, or how long from now: 30d.',
+    );
+  }
+  return addSeconds(toInstant(systemClock.now()), seconds(value));
+};
+
 /** How many items to print: 1 to 10,000. */
 export const limit = wholeNumber(1, 10_000);
 

@@ -1,4 +1,4 @@
-import { pad, printable, widthOf, wrap } from './terminal-text.ts';
+import { cut, pad, printable, widthOf, wrap } from './terminal-text.ts';
 
 /** A text for people, laid out for a terminal of `columns` characters, or for a pipe. */
 export type Layout = (columns: number | undefined) => string;
@@ -14,10 +14,16 @@ export interface Result {
 /** The value of a table cell; null and undefined show as `-`. */
 export type Cell = string | number | null | undefined;
 
-/** A column's title. One with `id` holds what the next command is given: it is never cut, and stands on a line below its row before a table gets too wide. */
-export type Head = string | { id: string };
+/**
+ * A column's title. One with `id` holds what the next command is given: it is never cut, and stands on a line below its row before a table gets
+ * too wide. One with `rest`, the last, then stands after the ids on that line, cut at the terminal's edge.
+ */
+export type Head = string | { id: string } | { rest: string };
 
-const titleOf = (head: Head): string => (typeof head === 'string' ? head : head.id);
+/** A column's title as text. */
+export const titleOf = (head: Head): string =>
+  typeof head === 'string' ? head : 'id' in head ? head.id : head.rest;
+const isRest = (head: Head | undefined): boolean => typeof head === 'object' && 'rest' in head;
 
 /** A cell's text; numbers have separators between their thousands. */
 const show = (cell: Cell): string =>
@@ -125,12 +131,28 @@ const layOut = (head: readonly Head[], rows: readonly (readonly Cell[])[], colum
     columns,
   );
 
-/** A table whose ids stand below each row, indented; undefined if it is too wide even so, or has no ids. */
-const withIdsBelow = (
+/** The rows with the texts of their `rest` column as wide as the ids leave room for. */
+const withRestCut = (
   head: readonly Head[],
   rows: readonly (readonly Cell[])[],
   columns: number,
+): readonly (readonly Cell[])[] => {
+  const rest = head.findIndex(isRest);
+  const ids = head.flatMap((each, index) =>
+    typeof each === 'object' && !isRest(each) ? [columnOf(each, index, rows)] : [],
+  );
+  const width = columns - GAP - totalOf(ids) - GAP;
+  if (rest < 0 || width < MIN_WRAPPED) return rows;
+  return rows.map((row) => row.with(rest, cut(show(row[rest]), width)));
+};
+
+/** A table whose ids and rests stand below each row, indented; undefined if it is too wide even so, or has none. */
+const withIdsBelow = (
+  head: readonly Head[],
+  allRows: readonly (readonly Cell[])[],
+  columns: number,
 ): string | undefined => {
+  const rows = withRestCut(head, allRows, columns);
   const part = (isId: boolean) => {
     const shown = head.flatMap((each, index) => ((typeof each !== 'string') === isId ? [index] : []));
     const cells = rows.map((row) => shown.map((column) => row[column]));

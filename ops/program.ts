@@ -21,12 +21,14 @@ import { versionVerb } from './commands/version.ts';
 import { hintFor } from './hints.ts';
 import { name, text } from './options.ts';
 import { connect, DEFAULT_DATA_DIRECTORY, DEFAULT_STACK, TargetError } from './target.ts';
-import { escapedLine } from './terminal-text.ts';
+import { escapedLine, withoutSecrets } from './terminal-text.ts';
 import { FailureFoundError, performer, type Said, type Streams, UsageError } from './verb.ts';
 
 /** Exit statuses. `refused` also covers not found and failed. */
 const EXIT = { done: 0, refused: 1, usage: 2 } as const;
 export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
+
+const errorLine = (line: string): string => withoutSecrets(escapedLine(line));
 
 /** Runs one command, on the service that `connectTo` leads to, and returns its exit status. Never rejects. */
 export const run = async (
@@ -40,7 +42,7 @@ export const run = async (
   } catch (error) {
     // Commander has already printed the error or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-    streams.err(`${escapedLine(describe(error, streams.hints ?? true))}\n`);
+    streams.err(`${errorLine(describe(error, streams.hints ?? true))}\n`);
     return error instanceof UsageError ? EXIT.usage : EXIT.refused;
   }
 };
@@ -85,7 +87,7 @@ const createProgram = (streams: Streams, connectTo: typeof connect): Command => 
     })
     .configureOutput({
       writeOut: streams.out,
-      writeErr: (text) => streams.err(text.split('\n').map(escapedLine).join('\n')),
+      writeErr: (text) => streams.err(text.split('\n').map(errorLine).join('\n')),
       getOutHelpWidth: () => helpWidth(streams),
       getErrHelpWidth: () => helpWidth(streams),
     })

@@ -81,6 +81,15 @@ const matches = (
   (error === undefined || request.error?.code === error) &&
   (prompt === undefined || request.prompt.toLowerCase().includes(prompt.toLowerCase()));
 
+/** Ids of the requests of these accounts within a time, newest first, read from the indexes as they are consumed. */
+export const newestRequestIds = async function* (
+  accounts: readonly Pick<Account, 'accountId'>[],
+  search: Pick<RequestSearch, 'since' | 'limit' | 'page'>,
+  now: Date,
+): AsyncGenerator<string> {
+  yield* newestFirst(await openLists(accounts, search, now));
+};
+
 /** A list of ids, newest first, by its next one. */
 interface OpenList {
   id: string;

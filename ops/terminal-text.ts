@@ -1,3 +1,5 @@
+import { ACCOUNT_ID_PATTERN } from '../core/ids.ts';
+
 /** Characters that a terminal obeys instead of showing them: controls and changes of direction. */
 const OBEYED = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
 
@@ -10,6 +12,17 @@ export const terminalJson = (value: unknown): string =>
 /** A text on one line in which a terminal obeys nothing: a control is shown by its code. */
 export const escapedLine = (text: string): string =>
   text.replaceAll(OBEYED, (obeyed) => [...obeyed].map(escaped).join(''));
+
+/** An API key, with or without the beginning of its text, a webhook secret, and the arguments that commander repeats. */
+const SECRETS: readonly [RegExp, string][] = [
+  [/((?:gsk|whsec)_)[^\s'",]+/, '$1…'],
+  [new RegExp(`(${ACCOUNT_ID_PATTERN})_[0-9A-Za-z]{12,}`), '$1_…'],
+  [/(Expected \d+ arguments? but got \d+): .*/, '$1.'],
+];
+
+/** A line of an error without what may be a secret: it can repeat whatever was typed, also in the wrong place. */
+export const withoutSecrets = (line: string): string =>
+  SECRETS.reduce((text, [pattern, shown]) => text.replaceAll(new RegExp(pattern, 'g'), shown), line);
 
 const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 

@@ -2,7 +2,7 @@ import { type Account, getAccount, listAccounts } from '../core/accounts/account
 import { systemClock, toInstant } from '../core/time.ts';
 import { formatCsv } from './csv.ts';
 import { month } from './options.ts';
-import { type Cell, formatTable, type Head } from './output.ts';
+import { type Cell, formatTable, type Head, titleOf } from './output.ts';
 
 type Month = ReturnType<typeof month>;
 
@@ -18,9 +18,6 @@ export const accountOrAll = async (accountId: string | undefined): Promise<Accou
 export const monthReport =
   (heads: readonly Head[], rows: readonly Cell[][], totals: readonly Cell[], csv: true | undefined) =>
   (columns: number | undefined): string => {
-    if (csv) {
-      const names = heads.map((head) => (typeof head === 'string' ? head : head.id));
-      return formatCsv(names, rows);
-    }
+    if (csv) return formatCsv(heads.map(titleOf), rows);
     return formatTable(heads, rows.length > 1 ? [...rows, [...totals]] : rows, columns);
   };

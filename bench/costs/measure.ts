@@ -12,6 +12,8 @@ import {
   totalUsage,
   type Usage,
 } from './meters.ts';
+import { measureRates } from './rates.ts';
+import { fileBytesOf, measureStoring } from './storing.ts';
 
 /** Requests measured of each kind, spaced so that no request waits for another, and the time that a kind takes. */
 const REQUESTS = 10;
@@ -25,6 +27,7 @@ const EXPIRY_MS = 300_000;
 const ANSWER_MS = 600;
 const MINUTES_A_MONTH = 30 * 24 * 60;
 const READ_EVERY_MS = 5_000;
+const OPENAI_USER = 'ada@example.com';
 
 const IDLE = { when: 'idle', minutes: 30, expected: { budget: 0.32 } };
 const BUSY = {
@@ -33,14 +36,28 @@ const BUSY = {
   expected: {},
 };
 
-const KINDS = [
+/** Requests that are metered. `promptCharacters` of a prompt that is not as short as can be; `route` of one that is not the usual. */
+interface Kind {
+  name: string;
+  model: string;
+  workMs: number;
+  promptCharacters?: number;
+  route?: string;
+  dollars: Expected;
+  transitions: Expected;
+  writes: Expected;
+  /** The most write units of its creation. */
+  creation: number;
+}
+const VIDEO = { model: 'xW2.7S', workMs: 180_000 };
+const KINDS: readonly Kind[] = [
   {
     name: 'video, polled, 180 s',
-    model: 'xW2.7S',
-    workMs: 180_000,
+    ...VIDEO,
     dollars: { budget: 0.22 },
     transitions: { budget: 6 },
     writes: { budget: 61 },
+    creation: 12,
   },
   {
     name: 'image, polled, 18 s',
@@ -49,6 +66,7 @@ const KINDS = [
     dollars: { budget: 0.21 },
     transitions: { budget: 6 },
     writes: { budget: 51 },
+    creation: 12,
   },
   {
     name: 'image, synchronous, 15 s',
@@ -57,9 +75,29 @@ const KINDS = [
     dollars: { budget: 0.2005 },
     transitions: { budget: 4 },
     writes: { budget: 44 },
+    creation: 12,
   },
-] as const;
-type Kind = (typeof KINDS)[number];
+  {
+    name: 'the same, prompt of 2,000 characters',
+    model: 'xSD4.5',
+    workMs: 15_000,
+    promptCharacters: 2_000,
+    dollars: { budget: 0.211 },
+    transitions: { budget: 4 },
+    writes: { budget: 60 },
+    creation: 16,
+  },
+  {
+    name: 'the same by `/openai/v1`',
+    model: 'xSD4.5',
+    workMs: 15_000,
+    route: 'create-openai-image',
+    dollars: { budget: 0.26 },
+    transitions: { budget: 4 },
+    writes: { budget: 41 },
+    creation: 20,
+  },
+];
 
 /** Usage of the requests of a kind, of it the part while work was open all the time, and of the expiry of their files. */
 interface Metered {
@@ -72,7 +110,7 @@ interface Metered {
 export const measureCosts = async (): Promise<Part> => {
   const workMs = (prompt: string): number =>
     KINDS.find(({ model }) => prompt.startsWith(model))?.workMs ?? Number.NaN;
-  const service = await openService({ workMs, answerMs: ANSWER_MS }, metered);
+  const service = await openService({ workMs, answerMs: ANSWER_MS, fileBytes: fileBytesOf }, metered);
   putMeters(service.world);
   const { gigabytes } = service.deployed;
   try {
@@ -82,14 +120,18 @@ export const measureCosts = async (): Promise<Part> => {
     const { busy } = (used[0] as [Kind, Metered])[1];
     const reads = await meterReads(service);
     const calls = await measureCalls(service);
+    const storing = await measureStoring(service);
+    const rates = await measureRates(service);
     return {
       title: 'What a request costs',
-      note: `Requests with one output and a webhook on a default route, from creation to removal of the file, in the simulation: the mean of ${REQUESTS}. At [on-demand prices](../bench/costs/prices.ts), without egress, tax and cold starts.`,
+      note: `Requests with one output and a webhook on a default route, from creation to removal of the file, in the simulation: the mean of ${REQUESTS}. At [on-demand prices](../bench/costs/prices.ts), without egress, tax and cold starts. Files are of no size: [storing](../bench/costs/storing.ts) is beside, and so are the reconciler and the removal of files, by the rate of polled images.`,
       results: [
         ...used.flatMap(([kind, metered]) => resultsOf(kind, metered, gigabytes)),
         resultOfReads(reads, gigabytes),
         ...calls,
+        ...storing,
         ...resultsOfLoop(IDLE, idle, gigabytes),
+        ...rates,
         ...resultsOfLoop(BUSY, busy, gigabytes),
       ],
     };
@@ -99,14 +141,14 @@ export const measureCosts = async (): Promise<Part> => {
 };
 
 const resultsOf = (
-  { name, dollars, transitions, writes }: Kind,
+  { name, dollars, transitions, writes, creation }: Kind,
   { life, expiry }: Metered,
   gigabytes: ReadonlyMap<string, number>,
 ): Result[] => {
   const bill = billOf(life, { apiCalls: REQUESTS, gigabytes });
   const each = (count = 0): number => count / REQUESTS;
   const usage = totalUsage([...life.functions].flatMap(([fn, own]) => (fn === LOOP ? [] : own)));
-  const creation = [...life.functions].find(([fn]) => fn.startsWith('api/create'))?.[1];
+  const created = [...life.functions].find(([fn]) => fn.startsWith('api/create'))?.[1];
   const expired = expiry.functions.get('workflow/expire-requests')?.writeUnits;
   const thousand = 1_000 / REQUESTS;
   return [
@@ -125,7 +167,9 @@ const resultsOf = (
       each(life.transitions.get('webhook-delivery')),
       'transitions',
     ),
-    resultOf(`${name}: write units of the creation`, each(creation?.writeUnits), 'units', { budget: 12 }),
+    resultOf(`${name}: write units of the creation`, each(created?.writeUnits), 'units', {
+      budget: creation,
+    }),
     resultOf(
       `${name}: write units, creation to removal`,
       each(usage.writeUnits) + each(expired),
@@ -163,10 +207,24 @@ const meterIdle = async ({ world }: SimulatedService): Promise<Meters> => {
   return readMeters();
 };
 
-const meterKind = async (service: SimulatedService, { model }: Kind): Promise<Metered> => {
-  const { world, until, create, statusOf } = service;
+/** Creates a request of a kind, whose prompt begins with the model and has this name. Returns its id. */
+const createOf = async (
+  { create, call }: SimulatedService,
+  { model, promptCharacters = 0, route }: Kind,
+  name: string,
+): Promise<string> => {
+  if (route === undefined) return create(model, `${model} ${name}`.padEnd(promptCharacters, '.'));
+  const body = { model, prompt: `${model} ${route} ${name}`, user: OPENAI_USER };
+  const { status, headers } = await call({ route, body });
+  if (status !== 200) throw new Error(`${route} answered ${status}.`);
+  return String(headers?.Location).split('/').at(-1) ?? '';
+};
+
+const meterKind = async (service: SimulatedService, kind: Kind): Promise<Metered> => {
+  const { world, until, statusOf } = service;
+  const create = (name: string): Promise<string> => createOf(service, kind, name);
   // The first request of a kind finds everything cold.
-  await until(create(model, `${model} cold`));
+  await until(create('cold'));
   await world.scheduler.advance(KIND_MS);
   readMeters();
   const ids: string[] = [];
@@ -174,7 +232,7 @@ const meterKind = async (service: SimulatedService, { model }: Kind): Promise<Me
   const createUntil = async (count: number): Promise<Meters> => {
     while (ids.length < count) {
       const nextAt = world.scheduler.now + REQUEST_EVERY_MS;
-      ids.push(await until(create(model, `${model} ${ids.length}`)));
+      ids.push(await until(create(String(ids.length))));
       await world.scheduler.advance(nextAt - world.scheduler.now);
     }
     return readMeters();
@@ -193,7 +251,7 @@ const meterKind = async (service: SimulatedService, { model }: Kind): Promise<Me
 
 /** Usage of each read of a video while its provider works. */
 const meterReads = async ({ world, until, create, call }: SimulatedService): Promise<Usage[]> => {
-  const { model, workMs } = KINDS[0];
+  const { model, workMs } = VIDEO;
   const requestId = await until(create(model, `${model} read`));
   const reads: Usage[] = [];
   for (let at = 0; at < workMs - READ_EVERY_MS; at += READ_EVERY_MS) {

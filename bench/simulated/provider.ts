@@ -24,6 +24,8 @@ export interface ProviderOptions {
   workMs: (prompt: string) => number;
   /** How long it takes to answer a creation or query, besides the work of a synchronous call. */
   answerMs: number;
+  /** The size of the file for a prompt; undefined for the smallest. */
+  fileBytes?: ((prompt: string) => number | undefined) | undefined;
 }
 
 const FILE_HOST = 'files.provider.example';
@@ -118,7 +120,8 @@ export class RecordingProvider {
     const [, id = '', name = ''] = path.split('/');
     const call = this.calls.get(id);
     if (call) call.fetchedAt ??= this.world.scheduler.now;
-    return { status: 200, bytes: name.endsWith('.mp4') ? this.files.video : this.files.image };
+    const bytes = name.endsWith('.mp4') ? this.files.video : this.files.image;
+    return { status: 200, bytes: enlarged(bytes, this.options.fileBytes?.(call?.prompt ?? '') ?? 0) };
   }
 }
 
@@ -128,7 +131,17 @@ interface Body {
   input?: { prompt?: string; messages?: { content: { text?: string }[] }[] };
 }
 
-const taskIdOf = (prompt: string): string => prompt.replaceAll(' ', '-');
+/** The file with a box after it that nobody reads, so large that both have this many bytes. */
+const enlarged = (bytes: Uint8Array, wanted: number): Uint8Array => {
+  if (wanted <= bytes.byteLength) return bytes;
+  const box = Buffer.alloc(wanted - bytes.byteLength);
+  box.writeUInt32BE(box.byteLength, 0);
+  box.write('free', 4);
+  return Buffer.concat([bytes, box]);
+};
+
+/** An id by the beginning of a prompt, which tells requests apart. */
+const taskIdOf = (prompt: string): string => prompt.slice(0, 80).replaceAll(/[^\w.]/g, '-');
 const fileUrl = (id: string, extension: string): string => `https://${FILE_HOST}/${id}/0.${extension}`;
 const studioImage = (image: string) => ({
   output: { choices: [{ message: { content: [{ image }] } }] },

@@ -1,4 +1,4 @@
-import type { ApiCall } from '../../test/simulation/stimuli/api.ts';
+import type { Answer, ApiCall } from '../../test/simulation/stimuli/api.ts';
 import type { Deployment } from '../../test/simulation/world/aws/step-functions.ts';
 import type { World } from '../../test/simulation/world/world.ts';
 import { type Deployed, readDeployed } from './deployed.ts';
@@ -25,7 +25,7 @@ export interface SimulatedService {
   /** Creates a request of a model, by default for the one end-user. Its id, once accepted; throws when it is refused. */
   create: (model: string, prompt: string, email?: string) => Promise<string>;
   /** Calls the API as the account. */
-  call: (call: Omit<ApiCall, 'apiKey'>) => Promise<{ status: number; body: Record<string, unknown> }>;
+  call: (call: Omit<ApiCall, 'apiKey'>) => Promise<Answer>;
   /** Whether the schedule invokes the reconciler. */
   isScheduled: boolean;
   /** The status of a request by its record. */

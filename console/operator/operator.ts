@@ -162,6 +162,9 @@ export interface RouteListing {
   provider: string;
   upstreamModel: string;
   state: string;
+  endedIn5Minutes: number;
+  failedIn5Minutes: number;
+  lastError: { at: string; text: string } | null;
   running: number | null;
   maxRunning: number | null;
   waiting: number | null;

@@ -13,6 +13,10 @@ const COLUMNS: readonly Column<RouteListing>[] = [
   { head: 'Provider', cell: ({ provider }) => provider },
   { head: 'Upstream model', isLong: true, cell: ({ upstreamModel }) => upstreamModel },
   { head: 'State', cell: ({ state }) => state },
+  {
+    head: 'Failed (5 min)',
+    cell: ({ failedIn5Minutes, endedIn5Minutes }) => `${failedIn5Minutes} of ${endedIn5Minutes}`,
+  },
   { head: 'Running', isNumber: true, cell: ({ running }) => numberText(running) },
   { head: 'At most', isNumber: true, cell: ({ maxRunning }) => numberText(maxRunning) },
   { head: 'Waiting', isNumber: true, cell: ({ waiting }) => numberText(waiting) },
@@ -21,6 +25,7 @@ const COLUMNS: readonly Column<RouteListing>[] = [
     isNumber: true,
     cell: ({ oldestWaitingSeconds }) => numberText(oldestWaitingSeconds),
   },
+  { head: 'Last error', isLong: true, cell: ({ lastError }) => lastError?.text ?? '–' },
 ];
 
 /** The upstreams behind the models, and how full they are. */

@@ -27,18 +27,18 @@ export const ACCEPTED = 'Accepted';
 export const WEBHOOK = 'Webhook attempts';
 export const EXPIRY = 'Files expire';
 /** It only leads on, so that the picture leaves it out. */
-export const PASSED_THROUGH: readonly string[] = ['Choose next step', 'Choose end'];
+export const PASSED_THROUGH: readonly string[] = ['Where does the request stand?', 'Has the request failed?'];
 
 /** Every state that a request can be in, by their names in `statemachines/generation.asl.json`, and what is before and after. */
 export const NODES: readonly GraphNode[] = [
   node(ACCEPTED, 'Accepted', 0, 0),
   node('Dispatch request', 'Dispatch', 0, 1),
   node('Wait for capacity', 'Wait in the queue', 0, 2),
-  node('Wait after queue error', 'Wait after error', 0, 3),
+  node('Wait to queue again', 'Our own fault', 0, 3),
   node('Wait for busy provider', 'Provider is busy', 1, 0),
   node('Wait for provider', 'Wait for provider', 1, 1),
   node('Query provider', 'Query provider', 1, 2),
-  node('Wait after error', 'Wait after error', 1, 3),
+  node('Wait after our own fault', 'Our own fault', 1, 3),
   node('Store outputs', 'Store outputs', 2, 1),
   node('Settle request', 'Settle', 3, 1),
   node('Fail request', 'Fail and refund', 2, 3),
@@ -71,13 +71,13 @@ export const EDGES: readonly Edge[] = [
   ['Dispatch request', 'Query provider'],
   ['Wait for busy provider', 'Dispatch request'],
   ['Wait for capacity', 'Dispatch request'],
-  ['Wait for capacity', 'Wait after queue error'],
-  ['Wait after queue error', 'Dispatch request'],
+  ['Wait for capacity', 'Wait to queue again'],
+  ['Wait to queue again', 'Dispatch request'],
   ['Wait for provider', 'Query provider'],
-  ['Wait for provider', 'Wait after error'],
-  ['Query provider', 'Wait after error'],
+  ['Wait for provider', 'Wait after our own fault'],
+  ['Query provider', 'Wait after our own fault'],
   ['Query provider', 'Request left to reconciler'],
-  ['Wait after error', 'Query provider'],
+  ['Wait after our own fault', 'Query provider'],
   ['Store outputs', 'Settle request'],
   ['Store outputs', 'Fail request'],
   ['Store outputs', 'Query provider'],

@@ -14,6 +14,7 @@ import {
 } from '../models/model-settings.ts';
 import type { Rate } from '../models/rate-schemas.ts';
 import { accountRateOf } from '../models/rates.ts';
+import { retiredProblem } from '../models/retirement.ts';
 import { listCredentials } from '../provider-calls/credentials.ts';
 import {
   dispatchProblem,
@@ -40,6 +41,8 @@ export interface CreationFacts {
   endUser: EndUser | undefined;
   settings: ModelSettings | undefined;
   credentials: ReadonlySet<ProviderId>;
+  /** Why the model is refused after its end. */
+  retired?: string | undefined;
   /** What routes cost us. */
   routeCosts?: RouteCosts;
   /** The routes that operators left by hand. */
@@ -80,6 +83,7 @@ export const loadCreationFacts = async (
   return {
     endUser: endUser && toEndUser(endUser),
     settings: model && settings.get(model.id),
+    retired: model && retiredProblem(model.id, settings, now),
     credentials,
     routeCosts: routeCostsIn(settings),
     left: leftRoutesIn(settings),
@@ -100,7 +104,7 @@ const NOT_DISPATCHABLE = 'cannot be dispatched now';
 
 /**
  * Checks a new submission, except price, content filter and reference videos, and returns its creation and the account's rate. The
- * checks, in this order: fields and a model that cannot be dispatched (`ValidationError`); a used key
+ * checks, in this order: fields and a model that has retired or cannot be dispatched (`ValidationError`); a used key
  * (`ConflictError`); the end-user (`ForbiddenError` if blocked, `ConflictError` if being removed); a pause
  * (`ServiceError` with `temporarily_unavailable`).
  */
@@ -109,20 +113,19 @@ export const judgeCreation = (
   submission: Submission,
   facts: CreationFacts,
 ): { creation: NewRequest; rate: Rate } => {
-  const { settings, credentials, left } = facts;
+  const { settings, credentials, left, retired } = facts;
+  const notOffered = { model: retired ?? NOT_DISPATCHABLE };
   const rateFor = (model: CatalogModel): Rate | undefined =>
-    dispatchProblem(model, settings, credentials, left)
+    retired !== undefined || dispatchProblem(model, settings, credentials, left)
       ? undefined
       : accountRateOf(model.id, settings, account);
   if (!submission.ok) {
     const { model, error } = submission;
-    throw model && !rateFor(model)
-      ? new ValidationError({ model: NOT_DISPATCHABLE, ...error.fields })
-      : error;
+    throw model && !rateFor(model) ? new ValidationError({ ...notOffered, ...error.fields }) : error;
   }
   const { creation } = submission;
   const rate = rateFor(creation.model);
-  if (!rate) throw new ValidationError({ model: NOT_DISPATCHABLE });
+  if (!rate) throw new ValidationError(notOffered);
   const unfit = {
     ...earlyProblems(creation, earlyLimitsOf(creation.model.id, credentials, left)),
     ...ownInputProblems(creation, {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { described, named } from '../answers.ts';
+import { described, instant, named } from '../answers.ts';
 import { PARAMETERS } from './model-parameters.ts';
 import { ImageRate, VideoRate } from './rate-schemas.ts';
 import { ASPECT_RATIOS, PRESET_SIDE_PIXELS, type SizePreset } from './size-presets.ts';
@@ -74,6 +74,15 @@ const ModelParameter = named(
 );
 const parameters = () => z.optional(described(z.array(ModelParameter), 'Absent: it takes none of them.'));
 
+const end = () => ({
+  retiresAt: z.optional(
+    instant(
+      'Only of a model whose end is announced: from then on its creations are refused with 400 on `model`.',
+    ),
+  ),
+  replacedBy: z.optional(described(z.string(), 'The model to use in its place.')),
+});
+
 const ImageModel = named(
   'ImageModel',
   'A model that makes images, with every limit it enforces.',
@@ -91,6 +100,7 @@ const ImageModel = named(
     capabilities: z.object({ sequential: described(z.boolean(), 'Whether it takes `sequential`.') }),
     inputs: inputs(),
     parameters: parameters(),
+    ...end(),
     rate: z.optional(
       described(
         ImageRate,
@@ -129,6 +139,7 @@ const VideoModel = named(
     maxCombinedSeconds: z.optional(limit('Longest output and reference videos together.')),
     inputs: inputs(),
     parameters: parameters(),
+    ...end(),
     rate: z.optional(
       described(VideoRate, 'Only where the operator publishes rates: xTokens a second, by resolution.'),
     ),

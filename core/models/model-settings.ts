@@ -6,6 +6,7 @@ import { partitionQuery, queryItems, setAll, type UpdateParts, updateOf } from '
 import { type ExtraWrites, writeBeside } from '../table/transactions.ts';
 import type { Instant } from '../time.ts';
 import { Rate } from './rate-schemas.ts';
+import { Retirement } from './retirement.ts';
 
 /** What routes cost per image or second, by their names, in xTokens. */
 export const RouteCosts = z.record(z.string(), Rate);
@@ -20,6 +21,8 @@ export const ModelSettings = z.object({
   model: z.string(),
   enabled: z.optional(z.boolean()),
   rate: z.optional(Rate),
+  /** Absent: no end of it is announced. */
+  retirement: z.optional(Retirement),
   /** In the settings of no model, `NO_MODEL`: read with the others, it takes no read of its own. */
   costs: z.optional(RouteCosts),
   /** The routes that operators left by hand, with the instants. Where the costs are. */
@@ -73,6 +76,13 @@ export const putRate = (model: string, rate: Rate, extraWrites?: ExtraWrites): P
 /** Access pattern 14: switches a model on or off for new creations. Existing requests continue. */
 export const putEnabled = (model: string, enabled: boolean, extraWrites?: ExtraWrites): Promise<void> =>
   update(model, setAll({ model, enabled }), extraWrites);
+
+/** Access pattern 14: announces the end of a model, or with `undefined` takes that back. Existing requests continue. */
+export const putRetirement = (
+  model: string,
+  retirement: Retirement | undefined,
+  extraWrites?: ExtraWrites,
+): Promise<void> => update(model, setAll({ model, retirement }), extraWrites);
 
 /** Access pattern 14: sets what a route costs for requests from now on; undefined: not known. */
 export const putRouteCost = (

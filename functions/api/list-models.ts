@@ -7,18 +7,19 @@ import { listOffered } from '../http/offered-models.ts';
 import { MODELS_QUERY } from '../http/queries.ts';
 
 /**
- * GET /v1/models. 200 with the models that can be dispatched now, in the catalog's order; with the caller's rates where these are published,
- * and with `include=inputs` with the limits on files.
+ * GET /v1/models. 200 with the models that can be dispatched now, in the catalog's order; with the caller's rates where these are published, with
+ * an announced end, and with `include=inputs` with the limits on files.
  */
 export const handler = apiHandler(async (request) => {
   const account = await authorize(identifyCaller(request), 'models:read', request.now);
   const { include } = request.query(MODELS_QUERY);
   const offered = await listOffered(account, request.now);
   return json(200, {
-    data: offered.map(({ model, rate }) => ({
+    data: offered.map(({ model, rate, retirement }) => ({
       ...model,
       ...(include && { inputs: inputsOf(model, routesOf(model.id)) }),
       ...(publishesRates() && { rate }),
+      ...(retirement && { retiresAt: retirement.retiresAt, replacedBy: retirement.replacedBy }),
     })),
   });
 });

@@ -2,6 +2,7 @@ import { buffer, text } from 'node:stream/consumers';
 import * as z from 'zod/mini';
 import { requiredEnv, userAgent } from '../../core/environment.ts';
 import { exchange } from '../../core/http-exchange.ts';
+import { successorIn } from '../../core/models/retirement.ts';
 import { countMetric, logger, METRIC, measure } from '../../core/observability.ts';
 import { readSecret } from '../../core/secrets.ts';
 import { type Clock, sleep, systemClock } from '../../core/time.ts';
@@ -22,9 +23,18 @@ const Read = z.object({
   error: z.optional(z.object({ code: z.string() })),
 });
 
+const Refusal = z.object({ error: z.object({ fields: z.object({ model: z.string() }) }) });
+
 /** The service failed a step of the canary, which the message names. */
 class CanaryError extends Error {
   override name = 'CanaryError';
+  /** The model that the service named in place of a retired one. */
+  readonly successor: string | undefined;
+
+  constructor(message: string, successor?: string) {
+    super(message);
+    this.successor = successor;
+  }
 }
 
 type Call = (method: string, path: string, wanted: number, body?: object) => Promise<unknown>;
@@ -44,7 +54,13 @@ const caller = (key: string): Call => {
       signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
     });
     const read = await text(answer);
-    if (statusCode !== wanted) throw new CanaryError(`${method} ${path} was answered with ${statusCode}.`);
+    if (statusCode !== wanted) {
+      const { data: refused } = Refusal.safeParse(statusCode === 400 ? JSON.parse(read) : undefined);
+      throw new CanaryError(
+        `${method} ${path} was answered with ${statusCode}.`,
+        refused && successorIn(refused.error.fields.model),
+      );
+    }
     return JSON.parse(read);
   };
 };
@@ -60,9 +76,7 @@ export const runCanary = async (
   const startedMs = clock.now().getTime();
   try {
     const call = caller(await readSecret(requiredEnv('CANARY_KEY_SECRET_ARN')));
-    const model = requiredEnv('CANARY_MODEL');
-    const body = { model, prompt: 'A canary in a lighthouse', endUserEmail: EMAIL };
-    const { requestId } = Created.parse(await call('POST', '/v1/generations', 202, body));
+    const { requestId } = await create(call, requiredEnv('CANARY_MODEL'));
     logger.appendKeys({ requestId });
     const path = `/v1/generations/${requestId}`;
     await fetchFile(await waitForUrl(call, path, startedMs + PATIENCE_MS, { clock, pause }));
@@ -72,6 +86,19 @@ export const runCanary = async (
   } catch (error) {
     logger.error('the canary failed', { error: error as Error });
     countMetric(METRIC.canarySucceeded, {}, 0);
+  }
+};
+
+/** Creates the request, with the successor of a model that was retired. */
+const create = async (call: Call, model: string): Promise<z.infer<typeof Created>> => {
+  const body = { model, prompt: 'A canary in a lighthouse', endUserEmail: EMAIL };
+  try {
+    return Created.parse(await call('POST', '/v1/generations', 202, body));
+  } catch (error) {
+    const successor = error instanceof CanaryError ? error.successor : undefined;
+    if (successor === undefined || successor === model) throw error;
+    logger.warn("the canary's model was retired: set another", { model, successor });
+    return create(call, successor);
   }
 };
 

@@ -9,6 +9,7 @@ import { type EndpointName, routeText } from '../../core/routes.ts';
 import { apiHandler, json, READ_AGAIN } from './api-handler.ts';
 import { type ApiRequest, wrongFields } from './api-request.ts';
 import { authorizeKey, identifyCaller } from './authorize.ts';
+import { retirementHeaders } from './retirement-headers.ts';
 
 /** The handler of a route that creates requests of a kind. 202 with the queued record; 400, 401, 402, 403, 409, 422, 429, 503. */
 export const creationRoute = <New extends NewRequest>(
@@ -21,7 +22,8 @@ export const creationRoute = <New extends NewRequest>(
     const { account, apiKey } = await authorizeKey(caller, 'generations:write', request.now);
     const submission = parse(receiveCreation(request, endpoint, apiKey.keyId));
     const facts = await loadCreationFacts(account.accountId, submission);
-    return creationResponse(await create(account, submission, facts));
+    const created = await create(account, submission, facts);
+    return creationResponse(created, retirementHeaders(facts.settings?.retirement));
   });
 
 /** Reads a creation from an HTTP request. Throws no refusal: authorization comes before any. */
@@ -41,12 +43,16 @@ export const receiveCreation = (
   now: request.now,
 });
 
-/** 202 with the queued record, the URL to read it at, and whether the creation is a repetition. */
-const creationResponse = ({ request, replayed }: Creation): APIGatewayProxyResult => {
+/** 202 with the queued record, the URL to read it at, whether the creation is a repetition, and these headers. */
+const creationResponse = (
+  { request, replayed }: Creation,
+  headers: Record<string, string>,
+): APIGatewayProxyResult => {
   const publicBaseUrl = requiredEnv('PUBLIC_BASE_URL');
   return json(202, renderQueued(request, publicBaseUrl), {
     Location: recordUrl(publicBaseUrl, request),
     ...READ_AGAIN,
     ...(replayed ? { 'Idempotency-Replayed': 'true' } : {}),
+    ...headers,
   });
 };

@@ -3,19 +3,21 @@ import { CATALOG, type CatalogModel } from '../../core/models/catalog.ts';
 import { currentModelSettings, leftRoutesIn } from '../../core/models/model-settings.ts';
 import type { Rate } from '../../core/models/rate-schemas.ts';
 import { accountRateOf } from '../../core/models/rates.ts';
+import { type Retirement, retiredProblem } from '../../core/models/retirement.ts';
 import { listCredentials } from '../../core/provider-calls/credentials.ts';
 import { dispatchProblem } from '../../core/provider-calls/model-routes.ts';
 
-/** The models that can be dispatched now, in the catalog's order, each with what the account pays for it. */
+/** The models that can be dispatched now, in the catalog's order, each with what the account pays for it, and with its end if that is announced. */
 export const listOffered = async (
   account: Account,
   now: Date,
-): Promise<{ model: CatalogModel; rate: Rate }[]> => {
+): Promise<{ model: CatalogModel; rate: Rate; retirement: Retirement | undefined }[]> => {
   const [settings, credentials] = await Promise.all([currentModelSettings(now), listCredentials(now)]);
   const left = leftRoutesIn(settings);
   return CATALOG.flatMap((model) => {
     const own = settings.get(model.id);
     const rate = accountRateOf(model.id, own, account);
-    return !rate || dispatchProblem(model, own, credentials, left) ? [] : [{ model, rate }];
+    const problem = retiredProblem(model.id, settings, now) ?? dispatchProblem(model, own, credentials, left);
+    return !rate || problem ? [] : [{ model, rate, retirement: own?.retirement }];
   });
 };

@@ -27,7 +27,7 @@ interface Item {
  */
 export const imagesResponse = async (
   request: StoredRequest,
-  { responseFormat, ignored }: Pick<ImageParameters, 'responseFormat' | 'ignored'>,
+  { responseFormat, ...told }: Pick<ImageParameters, 'responseFormat' | 'ignored' | 'endOfModel'>,
   now: Date,
 ): Promise<APIGatewayProxyResult> => {
   if (request.status === 'failed') {
@@ -51,15 +51,16 @@ export const imagesResponse = async (
       return [readFileAsBase64(url).then((text) => ({ b64_json: text, ...others }))];
     }),
   );
-  const headers = headersOf(request.requestId, { ignored });
+  const headers = headersOf(request.requestId, told);
   return json(200, { created: toEpochSeconds(request.createdAt), data }, headers);
 };
 
-/** The headers that tell the request of a call, and the parameters without effect. */
+/** The headers that tell the request of a call, the parameters without effect, and the end of the model. */
 export const headersOf = (
   requestId: string,
-  { ignored }: Pick<ImageParameters, 'ignored'>,
+  { ignored, endOfModel }: Pick<ImageParameters, 'ignored' | 'endOfModel'>,
 ): Record<string, string> => ({
+  ...endOfModel,
   Location: recordUrl(requiredEnv('PUBLIC_BASE_URL'), { kind: 'image', requestId }),
   ...(ignored.length > 0 && { 'X-Ignored-Parameters': ignored.join(', ') }),
 });

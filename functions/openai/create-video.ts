@@ -80,5 +80,5 @@ export const createOpenAiVideo = async (
     throw new ServiceError('temporarily_unavailable', 'An equal call is creating this video: send it again.');
   await endWait(held, 'answered', clock.now());
   const Location = recordUrl(requiredEnv('PUBLIC_BASE_URL'), made);
-  return json(200, renderVideo(made, now), { Location });
+  return json(200, renderVideo(made, now), { Location, ...models.endOf(body.model) });
 };

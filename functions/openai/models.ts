@@ -3,6 +3,7 @@ import type { RequestKind } from '../../core/ids.ts';
 import { findModel } from '../../core/models/catalog.ts';
 import { aliasesIn, currentModelSettings } from '../../core/models/model-settings.ts';
 import { listOffered } from '../http/offered-models.ts';
+import { retirementHeaders } from '../http/retirement-headers.ts';
 
 /** A model as OpenAI's clients read it. The catalog knows no date of a model. */
 export const renderModel = (id: string) => ({
@@ -34,6 +35,8 @@ export interface NamedModels {
   modelIdOf(name: string): string | undefined;
   /** The names on offer. */
   onOffer: readonly string[];
+  /** The headers that tell of the announced end of the model with this id. */
+  endOf(id: unknown): Record<string, string>;
 }
 
 /** The models of a type that a call of an account can name. */
@@ -43,8 +46,10 @@ export const loadNamedModels = async (
   now: Date,
 ): Promise<NamedModels> => {
   const names = await listModelNames(account, now);
-  const aliases = new Map(Object.entries(aliasesIn(await currentModelSettings(now))));
+  const settings = await currentModelSettings(now);
+  const aliases = new Map(Object.entries(aliasesIn(settings)));
   return {
+    endOf: (id) => retirementHeaders(settings.get(String(id))?.retirement),
     modelIdOf: (name) => (findModel(name)?.type === type ? name : aliases.get(name)),
     onOffer: names.flatMap((named) => (named.type === type ? [named.name] : [])),
   };

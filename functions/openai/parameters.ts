@@ -45,6 +45,8 @@ export interface ImageParameters {
   isStreamed: boolean;
   /** The parameters that were taken without effect. */
   ignored: string[];
+  /** The headers that tell of the announced end of the model. */
+  endOfModel: Record<string, string>;
   /** Errors of the other parameters. */
   fields: FieldErrors;
 }
@@ -79,6 +81,7 @@ export const readParameters = (
     body: { ...body, ...(endUserEmail !== undefined && { endUserEmail }) },
     responseFormat: values.response_format,
     isStreamed: values.stream ?? false,
+    endOfModel: models.endOf(body.model),
     ignored: Object.keys(HINTS).filter((name) => Object.hasOwn(own, name)),
     fields,
   };

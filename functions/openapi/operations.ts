@@ -70,6 +70,9 @@ const CREATION_REFUSALS = [402, 409, 422, 503] as const;
 const IMAGES = { requestId: PARAMETERS.requestId };
 const END_USER = { email: PARAMETERS.email };
 
+/** Headers of answers to creations for a model whose end is announced. */
+const MODEL_END = ['Deprecation', 'Sunset'] as const;
+
 type Answer = Operation['answer'];
 /** 200 with a body of this schema, and one example. */
 const answered = (description: string, schema: string, example: unknown): Answer => ({
@@ -81,7 +84,7 @@ const answered = (description: string, schema: string, example: unknown): Answer
 const accepted = (schema: string, queued: unknown): Answer => ({
   ...answered('Accepted. Of a repetition the first answer again.', schema, queued),
   status: 202,
-  headers: ['Location', 'Retry-After', 'Idempotency-Replayed'],
+  headers: ['Location', 'Retry-After', 'Idempotency-Replayed', ...MODEL_END],
 });
 /** 200 with a record, and an example of each status. */
 const record = (schema: string, examples: Record<string, unknown>): Answer => ({

@@ -39,6 +39,14 @@ export const HEADERS: Record<string, Json> = {
     description: 'Present when an earlier call with this `Idempotency-Key` was accepted.',
     schema: { type: 'string', const: 'true' },
   },
+  Deprecation: {
+    description: 'Of a model whose end is announced: since when, by RFC 9745.',
+    schema: { type: 'string', pattern: '^@\\d+$' },
+  },
+  Sunset: {
+    description: 'Of a model whose end is announced: its end, as an HTTP date, by RFC 8594.',
+    schema: { type: 'string' },
+  },
 };
 /** Headers of every answer. */
 const COMMON_HEADERS = ['X-Request-Id', 'X-Service-Version'];

@@ -2,15 +2,19 @@ import type { Command } from 'commander';
 import { NotFoundError } from '../../core/errors.ts';
 import { CATALOG, findModel } from '../../core/models/catalog.ts';
 import { leftRoutesIn, listModelSettings, putEnabled } from '../../core/models/model-settings.ts';
+import { retiredProblem } from '../../core/models/retirement.ts';
 import { listCredentials } from '../../core/provider-calls/credentials.ts';
 import { dispatchProblem, routesOf } from '../../core/provider-calls/model-routes.ts';
+import { systemClock } from '../../core/time.ts';
 import { MODEL_IDS } from '../options.ts';
 import { formatFields, formatTable } from '../output.ts';
 import { about } from '../subject.ts';
 import type { Perform, Verb } from '../verb.ts';
 import { addAliasVerbs } from './model-aliases.ts';
+import { addRetireVerb } from './model-retirement.ts';
+import { addUsesVerb } from './model-uses.ts';
 
-/** `models list|enable|disable|alias` */
+/** `models list|enable|disable|retire|uses|alias` */
 export const addModelVerbs = (models: Command, perform: Perform): void => {
   models
     .command('list')
@@ -22,6 +26,8 @@ export const addModelVerbs = (models: Command, perform: Perform): void => {
   verb('disable', 'refuse new requests for the model; existing ones continue').action(
     perform(setEnabled(false)),
   );
+  addRetireVerb(verb, perform);
+  addUsesVerb(verb, perform);
   addAliasVerbs(models.command('alias').description("names of OpenAI's models for models here"), perform);
 };
 
@@ -37,11 +43,14 @@ const setEnabled =
 
 const list: Verb<object> = async (_options, connected) => {
   await connected();
-  const [settings, credentials] = await Promise.all([listModelSettings(), listCredentials(new Date())]);
+  const now = systemClock.now();
+  const [settings, credentials] = await Promise.all([listModelSettings(), listCredentials(now)]);
   const left = leftRoutesIn(settings);
   const value = CATALOG.map((model) => {
     const own = settings.get(model.id);
-    const reason = dispatchProblem(model, own, credentials, left) ?? null;
+    const reason =
+      retiredProblem(model.id, settings, now) ?? dispatchProblem(model, own, credentials, left) ?? null;
+    const { retiresAt, replacedBy = null } = own?.retirement ?? {};
     return {
       id: model.id,
       type: model.type,
@@ -49,6 +58,7 @@ const list: Verb<object> = async (_options, connected) => {
       enabled: own?.enabled !== false,
       dispatchable: reason === null,
       reason,
+      ...(retiresAt !== undefined && { retiresAt, replacedBy }),
     };
   });
   return {
@@ -56,13 +66,13 @@ const list: Verb<object> = async (_options, connected) => {
     text: (columns) =>
       formatTable(
         ['model', 'type', 'provider', 'enabled', 'dispatchable', 'reason'],
-        value.map(({ id, type, provider, enabled, dispatchable, reason }) => [
+        value.map(({ id, type, provider, enabled, dispatchable, reason, retiresAt }) => [
           id,
           type,
           provider,
           enabled ? 'yes' : 'no',
           dispatchable ? 'yes' : 'no',
-          reason,
+          reason ?? (retiresAt && `retires at ${retiresAt}`),
         ]),
         columns,
       ),

@@ -13,7 +13,8 @@ import { routeNameOf } from '../../core/provider-names.ts';
 import { isPaused, mayTry, type RouteState, UNPAUSED } from '../../core/route-pauses/pause-rules.ts';
 import { readRouteStates } from '../../core/route-pauses/route-states.ts';
 import { type Instant, toInstant } from '../../core/time.ts';
-import { formatFields, formatTable } from '../output.ts';
+import { formatFields, formatNumber, formatTable } from '../output.ts';
+import { callsOfRoute, MOST_REQUESTS, readRecentCalls } from '../recent-calls.ts';
 import { about } from '../subject.ts';
 import { UsageError } from '../usage-error.ts';
 import type { Perform, Verb } from '../verb.ts';
@@ -22,7 +23,7 @@ import type { Perform, Verb } from '../verb.ts';
 export const addRouteVerbs = (routes: Command, perform: Perform): void => {
   routes
     .command('list')
-    .description('the upstream models behind each model, by position, with their state and how full they are')
+    .description('the upstream models behind each model, in their order, with state, failed calls and load')
     .action(perform(list));
   const verb = (name: string, description: string): Command =>
     about(routes.command(name).description(description), 'route', 'the route');
@@ -69,51 +70,82 @@ const checkOthers = async (
   }
 };
 
-const list: Verb<object> = async (_options, connected) => {
-  await connected();
-  const now = new Date();
+/** A route as it is printed. */
+type RouteRow = Awaited<ReturnType<typeof readRows>>['rows'][number];
+
+const readRows = async (now: Date) => {
   const routes = listRoutes();
-  const [settings, credentials, loads, states] = await Promise.all([
+  const [settings, credentials, loads, states, recent] = await Promise.all([
     listModelSettings(),
     listCredentials(now),
     listRouteLoads(),
     readRouteStates([...new Set(routes.map(({ route }) => routeNameOf(route)))]),
+    readRecentCalls(now),
   ]);
   const left = leftRoutesIn(settings);
-  const value = routes.map(({ model, route, position }) => {
-    const load = loads.get(routeNameOf(route));
+  const rows = routes.map(({ model, route, position }) => {
+    const name = routeNameOf(route);
+    const load = loads.get(name);
     const isDisabled = settings.get(model)?.enabled === false;
     const problem = routeProblem(route, (provider) => credentials.has(provider));
     const off = isDisabled ? 'its model is switched off' : problem;
     const oldestMs = load?.oldestAt === undefined ? undefined : now.getTime() - Date.parse(load.oldestAt);
+    const { ended, failed, lastError } = callsOfRoute(recent, name);
     return {
       model,
       provider: route.provider,
       upstreamModel: route.upstreamModel,
       position,
-      ...stateOf(off, left[routeNameOf(route)], states.get(routeNameOf(route)) ?? UNPAUSED, now),
+      ...stateOf(off, left[name], states.get(name) ?? UNPAUSED, now),
+      endedIn5Minutes: ended,
+      failedIn5Minutes: failed,
+      lastError,
       running: load?.running ?? null,
       maxRunning: route.maxRunning ?? null,
       waiting: load?.waiting ?? null,
       oldestWaitingSeconds: oldestMs === undefined ? null : Math.max(0, Math.floor(oldestMs / 1000)),
     };
   });
+  return { rows, isCut: recent.isCut };
+};
+
+const list: Verb<object> = async (_options, connected) => {
+  await connected();
+  const { rows, isCut } = await readRows(new Date());
+  const note = isCut ? `\n\nCalls are those of the newest ${formatNumber(MOST_REQUESTS)} requests.` : '';
   return {
-    value,
+    value: rows,
     text: (columns) =>
       formatTable(
         [
-          ...['model', 'position', 'provider', { id: 'upstream model' }, 'state', 'cause', 'since'],
-          ...['running', 'most', 'waiting', 'oldest (s)'],
+          ...['model', 'state', 'failed (5 min)', 'running', 'waiting'],
+          { id: 'route' },
+          { rest: 'cause, last error' },
         ],
-        value.map((route) => [
-          ...[route.model, route.position, route.provider, route.upstreamModel],
-          ...[route.state, route.cause, route.since],
-          ...[route.running, route.maxRunning, route.waiting, route.oldestWaitingSeconds],
+        rows.map((row) => [
+          ...[row.model, row.state, `${row.failedIn5Minutes} of ${row.endedIn5Minutes}`, runningText(row)],
+          ...[waitingText(row), routeNameOf(row), newsText(row)],
         ]),
         columns,
-      ),
+      ) + note,
   };
+};
+
+const runningText = ({ running, maxRunning }: RouteRow): string | null =>
+  running === null || maxRunning === null ? null : `${running} of ${maxRunning}`;
+
+const waitingText = ({ waiting, oldestWaitingSeconds: seconds }: RouteRow): string | null =>
+  waiting === null ? null : `${waiting}${seconds === null ? '' : `, oldest ${seconds} s`}`;
+
+/** Why a route is not used and since when, and its last error: `access since 11-20 09:12:07; 09:12:06 InvalidApiKey: …`. */
+const newsText = ({ cause, since, lastError }: RouteRow): string | null => {
+  const parts = [
+    ...(cause === null
+      ? []
+      : [since === null ? cause : `${cause} since ${since.slice(5, 19).replace('T', ' ')}`]),
+    ...(lastError === null ? [] : [`${lastError.at.slice(11, 19)} ${lastError.text}`]),
+  ];
+  return parts.length === 0 ? null : parts.join('; ');
 };
 
 /** Whether a route is used, and if not, why and since when. The next request tries a route that is `due`. */

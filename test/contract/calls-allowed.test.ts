@@ -11,8 +11,8 @@ const caller = useCaller();
 /** Marks the prompt and the reference, so they can be found in any history. */
 const MARK = `mark${Math.random()}`;
 const REFERENCE = `https://example.com/${MARK}.png`;
-const BEGUN = ['Dispatch request', 'Choose next step'];
-const FAILED = ['Fail request', 'Choose end', 'Request failed and refunded'];
+const BEGUN = ['Dispatch request', 'Where does the request stand?'];
+const FAILED = ['Fail request', 'Has the request failed?', 'Request failed and refunded'];
 
 describe('The execution of a request', () => {
   test.each([
@@ -26,7 +26,7 @@ describe('The execution of a request', () => {
       'accepted as a task',
       { model: 'xQI3Pro', size: '512x512', prompt: MARK, references: [REFERENCE] },
       'succeeded',
-      [...BEGUN, 'Wait for provider', 'Choose next step', 'Store outputs', 'Settle request'],
+      [...BEGUN, 'Wait for provider', 'Where does the request stand?', 'Store outputs', 'Settle request'],
     ],
     [
       'refused by the provider',

@@ -5,10 +5,15 @@ import { entriesOf, expectUnbrokenChain } from './support/ledger.ts';
 import { acceptedVideo, readVideo, upstreamTask, type VideoRecord } from './support/videos.ts';
 
 const ONE_WAIT = [
-  ...['Dispatch request', 'Choose next step', 'Wait for provider', 'Choose next step'],
+  ...[
+    'Dispatch request',
+    'Where does the request stand?',
+    'Wait for provider',
+    'Where does the request stand?',
+  ],
   ...['Store outputs', 'Settle request'],
 ];
-const ONE_REFUSAL = ['Dispatch request', 'Choose next step', 'Wait for busy provider'];
+const ONE_REFUSAL = ['Dispatch request', 'Where does the request stand?', 'Wait for busy provider'];
 /** Requests by kind, each with the states that its execution enters. All run at once while the tests check them one by one. */
 const REQUESTS = {
   'called back twice': { directives: '[delay=0.5][callback=twice]', states: ONE_WAIT },

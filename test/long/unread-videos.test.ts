@@ -70,9 +70,9 @@ describe('A video without reads or callbacks', () => {
     expect([execution?.status, status, videos?.length]).toEqual(['SUCCEEDED', 'succeeded', 1]);
     expect(execution?.states).toEqual([
       'Dispatch request',
-      'Choose next step',
+      'Where does the request stand?',
       'Wait for provider',
-      'Choose next step',
+      'Where does the request stand?',
       'Store outputs',
       'Settle request',
     ]);

@@ -71,9 +71,9 @@ describe.each(RECOVERED)('%s', (state, task, script, seconds, _limit) => {
       expect(execution.retries).toEqual([]);
       expect(execution.path.slice(execution.path.indexOf(state))).toEqual([
         state,
-        ...(seconds > 0 ? ['Wait after error'] : []),
+        ...(seconds > 0 ? ['Wait after our own fault'] : []),
         'Query provider',
-        'Choose next step',
+        'Where does the request stand?',
         ...STORED,
       ]);
     },
@@ -128,7 +128,12 @@ test('a dispatch that failed before any call fails the request, and the caller i
   });
 
   const Cause = expect.stringContaining('TypeError: table-1 is not there');
-  expect(execution.path).toEqual(['Dispatch request', 'Query provider', 'Choose next step', ...FAILED]);
+  expect(execution.path).toEqual([
+    'Dispatch request',
+    'Query provider',
+    'Where does the request stand?',
+    ...FAILED,
+  ]);
   expect(execution.failure).toEqual({ Error: UNEXPECTED.code, Cause: UNEXPECTED.message });
   expect(givenTo(execution, 'fail-request')).toEqual([
     {
@@ -154,7 +159,7 @@ describe('Store outputs', () => {
         'settle-request': done,
       });
 
-      const again = ['Store outputs', 'Query provider', 'Choose next step'];
+      const again = ['Store outputs', 'Query provider', 'Where does the request stand?'];
       expect(execution.status).toBe('SUCCEEDED');
       expect(execution.path.slice(2)).toEqual([...Array(times).fill(again).flat(), ...STORED]);
       expect(execution.seconds).toBe(times * 930);

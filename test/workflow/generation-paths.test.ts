@@ -48,7 +48,7 @@ describe('a synchronous provider', () => {
     const afterDispatch = { ...INPUT, step: { result: { next: 'store' } } };
     expect(execution.visits).toEqual([
       { state: 'Dispatch request', input: INPUT, output: afterDispatch, seconds: 0 },
-      { state: 'Choose next step', input: afterDispatch, output: afterDispatch, seconds: 0 },
+      { state: 'Where does the request stand?', input: afterDispatch, output: afterDispatch, seconds: 0 },
       { state: 'Store outputs', input: afterDispatch, output: afterDispatch, seconds: 0 },
       { state: 'Settle request', input: afterDispatch, output: afterDispatch, seconds: 0 },
     ]);
@@ -64,7 +64,7 @@ describe('an asynchronous provider', () => {
       ...DELIVERED,
     });
 
-    const check = ['Wait for provider', 'Query provider', 'Choose next step'];
+    const check = ['Wait for provider', 'Query provider', 'Where does the request stand?'];
     expect(execution.status).toBe('SUCCEEDED');
     expect(execution.path).toEqual([...BEGUN, ...check, ...check, ...check, ...STORED]);
     expect(waitsOf(execution)).toEqual([5, 7, 300]);
@@ -117,7 +117,7 @@ describe('a step that says "fail"', () => {
     [
       'poll',
       { 'dispatch-request': [wait(5)], 'await-provider': [done], 'query-provider': [fail(refusal)] },
-      [...BEGUN, 'Wait for provider', 'Query provider', 'Choose next step'],
+      [...BEGUN, 'Wait for provider', 'Query provider', 'Where does the request stand?'],
     ],
   ])(
     'at %s fails and refunds the request, and fails the execution, with the given error',
@@ -149,7 +149,7 @@ describe('a step that says "stop"', () => {
     const execution = await runGeneration(script);
 
     expect(execution.status).toBe('SUCCEEDED');
-    expect(execution.path.slice(-2)).toEqual(['Choose next step', 'Request ended otherwise']);
+    expect(execution.path.slice(-2)).toEqual(['Where does the request stand?', 'Request ended otherwise']);
     expect(invoked(execution)).toEqual(functions);
     expect(storedRequest().status).toBe('queued');
     expect(balanceThousandths()).toBe(DEBITED);

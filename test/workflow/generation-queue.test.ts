@@ -75,7 +75,7 @@ describe('an execution whose provider has no capacity', () => {
 
     expect(execution.path.slice(2, 5)).toEqual([
       'Wait for capacity',
-      'Wait after queue error',
+      'Wait to queue again',
       'Dispatch request',
     ]);
     expect(execution.seconds).toBe(30);

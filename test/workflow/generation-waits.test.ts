@@ -20,7 +20,12 @@ describe('what reaches an execution while it waits:', () => {
         at(seconds, () => tokens.succeed('token-1', woken)),
       );
 
-      expect(execution.path).toEqual([...BEGUN, 'Wait for provider', 'Choose next step', ...STORED]);
+      expect(execution.path).toEqual([
+        ...BEGUN,
+        'Wait for provider',
+        'Where does the request stand?',
+        ...STORED,
+      ]);
       expect(execution.transitions).toBe(6);
       expect(execution.seconds).toBe(seconds);
       expect(execution.visits[2]?.output).toEqual({ ...INPUT, step: woken });

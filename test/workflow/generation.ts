@@ -49,7 +49,7 @@ export const invoked = (execution: Execution): string[] =>
 /** The two functions that deliver what was made. */
 export const DELIVERED = { 'store-outputs': done, 'settle-request': done } satisfies Script;
 /** The first two states, and those that deliver what was made. */
-export const BEGUN = ['Dispatch request', 'Choose next step'];
+export const BEGUN = ['Dispatch request', 'Where does the request stand?'];
 export const STORED = ['Store outputs', 'Settle request'];
 /** The states in which a request fails, and its execution with it. */
-export const FAILED = ['Fail request', 'Choose end', 'Request failed and refunded'];
+export const FAILED = ['Fail request', 'Has the request failed?', 'Request failed and refunded'];

@@ -61,7 +61,7 @@ describe('a run of the verification', () => {
 
     const { path } = await run();
 
-    expect(path).toEqual(['List ledgers', 'Choose next step', 'Verified']);
+    expect(path).toEqual(['List ledgers', 'Are more ledgers left?', 'Verified']);
     expect(counted()).toEqual(COUNTED);
   });
 

@@ -76,7 +76,7 @@ describe('the state machine', () => {
     expect(execution.path).toEqual([
       'Wait for next attempt',
       'Deliver webhook',
-      'Choose next step',
+      'Was it delivered?',
       'Delivered',
     ]);
     expect(execution.seconds).toBe(7);
@@ -96,9 +96,9 @@ describe('the state machine', () => {
 
     expect(execution.path).toEqual([
       'Wait for next attempt',
-      ...['Deliver webhook', 'Choose next step', 'Wait for next attempt'],
-      ...['Deliver webhook', 'Choose next step', 'Wait for next attempt'],
-      ...['Deliver webhook', 'Choose next step', 'Delivered'],
+      ...['Deliver webhook', 'Was it delivered?', 'Wait for next attempt'],
+      ...['Deliver webhook', 'Was it delivered?', 'Wait for next attempt'],
+      ...['Deliver webhook', 'Was it delivered?', 'Delivered'],
     ]);
     expect(
       execution.visits.flatMap(({ state, seconds }) => (state.startsWith('Wait') ? [seconds] : [])),
@@ -114,7 +114,7 @@ describe('the state machine', () => {
       const execution = await run(sends(step({ next: 'give-up', reason })));
 
       expect(execution.status).toBe('SUCCEEDED');
-      expect(execution.path.slice(-2)).toEqual(['Choose next step', 'Not delivered']);
+      expect(execution.path.slice(-2)).toEqual(['Was it delivered?', 'Not delivered']);
     },
   );
 
@@ -125,7 +125,7 @@ describe('the state machine', () => {
     const execution = await run(sends(...faults, ...faults, ...faults, ...faults, stop));
 
     expect(execution.status).toBe('SUCCEEDED');
-    const waits = execution.visits.filter(({ state }) => state === 'Wait after own fault');
+    const waits = execution.visits.filter(({ state }) => state === 'Wait after our own fault');
     expect(waits.map(({ seconds }) => seconds)).toEqual([900, 900, 900, 900]);
     expect(execution.path.at(-1)).toBe('Delivered');
   });
@@ -237,7 +237,7 @@ describe('with the deployed function', () => {
 
     const execution = await deliver();
 
-    expect(execution.path.filter((state) => state === 'Wait after own fault')).toHaveLength(3);
+    expect(execution.path.filter((state) => state === 'Wait after our own fault')).toHaveLength(3);
     expect(sent).toHaveLength(10);
     expect((await attempts()).map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   });

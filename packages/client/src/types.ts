@@ -353,6 +353,10 @@ export interface ImageModel {
   } | undefined;
   /** Absent: it takes none of them. */
   readonly parameters?: readonly ModelParameter[] | undefined;
+  /** Only of a model whose end is announced: from then on its creations are refused with 400 on `model`. */
+  readonly retiresAt?: string | undefined;
+  /** The model to use in its place. */
+  readonly replacedBy?: string | undefined;
   /** Only where the operator publishes rates: xTokens an image, by the first tier whose `maxPixels` its size does not exceed; null is any size. */
   readonly rate?: {
     readonly perImage: readonly ({
@@ -805,6 +809,10 @@ export interface VideoModel {
   } | undefined;
   /** Absent: it takes none of them. */
   readonly parameters?: readonly ModelParameter[] | undefined;
+  /** Only of a model whose end is announced: from then on its creations are refused with 400 on `model`. */
+  readonly retiresAt?: string | undefined;
+  /** The model to use in its place. */
+  readonly replacedBy?: string | undefined;
   /** Only where the operator publishes rates: xTokens a second, by resolution. */
   readonly rate?: {
     readonly perSecond: Readonly<Record<string, number>>;

@@ -35,7 +35,7 @@ export const WEBHOOKS = bugs('webhooks', [
   [
     'a fault of our own ends a delivery',
     'statemachines/webhook-delivery.asl.json',
-    '"Next": "Wait after own fault"',
+    '"Next": "Wait after our own fault"',
     '"Next": "Not delivered"',
   ],
   [

@@ -66,7 +66,7 @@ const addStep = ({ States }: Definition): void => {
     const { knownSteps } = (Parameters?.Payload ?? {}) as { knownSteps?: string[] };
     if (knownSteps?.includes(ADDED_STEP.for)) knownSteps.push(ADDED_STEP.next);
   }
-  const choices = States['Choose next step']?.Choices;
+  const choices = States['Where does the request stand?']?.Choices;
   const former = choices?.find(({ StringEquals }) => StringEquals === ADDED_STEP.for);
   if (!former) throw new Error(`No choice is made for ${ADDED_STEP.for}.`);
   choices?.push({ ...former, StringEquals: ADDED_STEP.next });

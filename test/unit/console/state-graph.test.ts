@@ -143,10 +143,10 @@ describe('the way of a request', () => {
   test('counts visits and time of each state, and knows the ways it took', () => {
     const states: [string, number][] = [
       ['Dispatch request', 1],
-      ['Choose next step', 3],
+      ['Where does the request stand?', 3],
       ['Wait for busy provider', 3],
       ['Dispatch request', 8],
-      ['Choose next step', 9],
+      ['Where does the request stand?', 9],
       ['Wait for provider', 9],
     ];
 
@@ -175,7 +175,7 @@ describe('the way of a request', () => {
   test('goes on from the end to webhook attempts and the expiry of the files', () => {
     const states: [string, number][] = [
       ['Dispatch request', 1],
-      ['Choose next step', 3],
+      ['Where does the request stand?', 3],
       ['Store outputs', 3],
       ['Settle request', 4],
     ];

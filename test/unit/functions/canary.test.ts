@@ -109,6 +109,37 @@ describe('the canary', () => {
     ]);
   });
 
+  test('uses the successor of a model that was retired', async () => {
+    const counted = metricsCounted();
+    const model = 'was retired at 2026-11-01T00:00:00.000Z: use xSD5Pro';
+    answers['POST /v1/generations'] = [
+      [400, { error: { code: 'validation_error', fields: { model } } }],
+      [202, { requestId: ID }],
+    ];
+
+    await runCanary(clock, pause);
+
+    expect(server.requests.slice(0, 2).map(({ body }) => body)).toMatchObject([
+      { model: 'xSD4.5' },
+      { model: 'xSD5Pro' },
+    ]);
+    expect(counted().at(-1)).toEqual(['CanarySucceeded', {}]);
+    expect(failed).not.toHaveBeenCalled();
+  });
+
+  test.each(['cannot be dispatched now', 'was retired at 2026-11-01T00:00:00.000Z'])(
+    'has failed when its model %s, without a successor',
+    async (model) => {
+      const counted = metricsCounted();
+      answers['POST /v1/generations'] = [[400, { error: { code: 'validation_error', fields: { model } } }]];
+
+      await runCanary(clock, pause);
+
+      expect(server.requests).toHaveLength(1);
+      expect(counted()).toEqual([['CanarySucceeded', {}, 0]]);
+    },
+  );
+
   test('has failed while there is no key', async () => {
     const counted = metricsCounted();
     secrets.set('arn:canary-key', undefined);

@@ -7,7 +7,7 @@ import { anImageRequest } from '../builders/entities.ts';
 
 const answerTo = (error: Failure) => {
   const failed = anImageRequest({ status: 'failed', error, finishedAt: NOW.toISOString() });
-  return imagesResponse(failed, { responseFormat: undefined, ignored: [] }, NOW).then(
+  return imagesResponse(failed, { responseFormat: undefined, ignored: [], endOfModel: {} }, NOW).then(
     () => undefined,
     (thrown: unknown) => {
       if (!(thrown instanceof RefusedInputError)) throw thrown;

@@ -58,6 +58,11 @@ describe('every change by staff is recorded with who made it', () => {
     [['rates', 'set', 'xW2.7S', '--value', '{"720p":1,"1080p":2}'], { subject: 'xW2.7S' }],
     [['models', 'disable', 'xW2.7S'], { subject: 'xW2.7S' }],
     [['models', 'enable', 'xW2.7S'], { subject: 'xW2.7S' }],
+    [
+      ['models', 'retire', 'xW2.7S', '--retires-at', '2999-01-01'],
+      { subject: 'xW2.7S', detail: 'at 2999-01-01T00:00:00.000Z, no successor' },
+    ],
+    [['models', 'retire', 'xW2.7S', '--undo'], { subject: 'xW2.7S', detail: 'none' }],
     [['end-users', 'block', ACCOUNT_ID, EMAIL], { accountId: ACCOUNT_ID, subject: anEndUser().endUserId }],
     [['end-users', 'unblock', ACCOUNT_ID, EMAIL], { accountId: ACCOUNT_ID, subject: anEndUser().endUserId }],
   ])('%j', async (command, told) => {

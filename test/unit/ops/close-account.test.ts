@@ -124,6 +124,25 @@ describe('keys revoke', () => {
     expect(stderr).not.toContain(key.text.slice(0, 40));
   });
 
+  test.each<[string, (text: string) => string[]]>([
+    ['one argument too many', (text) => ['keys', 'revoke', 'Northwind', text]],
+    ['twice the argument', (text) => ['keys', 'revoke', text, text]],
+    ['an unknown option', (text) => ['keys', 'revoke', `--secret=${text}`]],
+    ['an unknown verb', (text) => ['keys', text]],
+    ['the account', (text) => ['keys', 'list', text]],
+    ['the account, without its beginning', (text) => ['keys', 'list', text.slice('gsk_'.length)]],
+    ['the id of another command', (text) => ['keys', 'set-budget', text, '--none']],
+    ['the id of a request', (text) => ['requests', 'show', text]],
+    ['an amount', (text) => ['balance', 'topup', ACCOUNT_ID, '--amount', text]],
+    ['a choice', (text) => ['requests', 'list', '--status', text]],
+    ['a time', (text) => ['requests', 'list', '--since', text]],
+  ])('given as %s: no error repeats it', async (_, args) => {
+    const { status, stdout, stderr } = await ops(...args(key.text));
+
+    expect(status).not.toBe(0);
+    expect(stdout + stderr).not.toContain(key.text.slice(-20));
+  });
+
   test('shows the controls of an unknown id by their codes', async () => {
     const { stderr } = await ops('requests', 'show', 'img_\u001b[31mred');
 
