@@ -17,7 +17,7 @@ export interface CallerAlarmsProps {
   table: ITable;
   /** Those whose throttled transitions delay requests and webhooks. */
   stateMachines: readonly StateMachine[];
-  /** Functions that work on requests: CloudWatch takes ten metrics an alarm. */
+  /** Functions that work on requests. A release that renames a task has it under both names. */
   workers: readonly ServiceFunction[];
   deliverWebhook: ServiceFunction;
   api: RestApi;
@@ -40,6 +40,8 @@ const MIN_WEBHOOKS = 3;
 const LATE_WEBHOOK_SECONDS = 60;
 /** Clients repeat throttled calls by themselves. */
 const THROTTLED_CALLS = 100;
+/** Most metrics that CloudWatch takes in an alarm. */
+const METRICS_PER_ALARM = 10;
 /** A task that is throttled all the time is attempted some 20 times in 5 min. */
 const THROTTLED_INVOCATIONS = 20;
 /** How far above its own past weeks a model's time is late, in standard deviations. */
@@ -150,12 +152,15 @@ export const addCallerAlarms = (scope: Construct, alarm: AddAlarm, props: Caller
     'Step Functions throttles the transitions of executions.',
     { atLeast: THROTTLED_CALLS },
   );
-  alarm(
-    'FunctionsThrottled',
-    metricSum(props.workers.map(({ lambda }) => lambda.metricThrottles(FIVE_MINUTES))),
-    'Functions of this stack that work on requests are refused concurrency.',
-    { atLeast: THROTTLED_INVOCATIONS },
-  );
+  for (let first = 0; first < props.workers.length; first += METRICS_PER_ALARM) {
+    const some = props.workers.slice(first, first + METRICS_PER_ALARM);
+    alarm(
+      `FunctionsThrottled${first === 0 ? '' : first / METRICS_PER_ALARM + 1}`,
+      metricSum(some.map(({ lambda }) => lambda.metricThrottles(FIVE_MINUTES))),
+      'Functions of this stack that work on requests are refused concurrency.',
+      { atLeast: THROTTLED_INVOCATIONS },
+    );
+  }
 };
 
 /** Throttled reads and writes of the table and, apart from those, of each index. */

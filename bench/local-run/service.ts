@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -67,6 +68,14 @@ export const startService = async (): Promise<Service> => {
     await close();
     throw error;
   }
+};
+
+/** A server in its own process that answers each call at once: what the machine and the callers do by themselves. */
+export const startBareServer = async (): Promise<{ url: string; close(): void }> => {
+  const script = fileURLToPath(new URL('bare-server.ts', import.meta.url));
+  const child = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const [url] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  return { url, close: () => void child.stdin.end() };
 };
 
 const whenReady = (child: ChildProcess): Promise<void> =>

@@ -159,7 +159,7 @@ class Admission {
     for (const [requestId, permit] of this.state.permits) {
       if (kept.has(requestId)) continue;
       logger.warn('a permit outlived its request', { requestId, route: this.limit.name });
-      const left = await returnPermit(this.limit.name, { ...permit, requestId }, clock, permit.takenMs);
+      const left = await returnPermit(this.limit.name, { ...permit, requestId }, clock);
       this.state = left ?? this.state;
     }
   }

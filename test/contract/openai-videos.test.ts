@@ -104,7 +104,7 @@ describe("Videos by OpenAI's client", () => {
   });
 
   test('have no content before they are made, nor when they failed, which says why and is refunded', async () => {
-    const slow = await openai.videos.create(aVideo({ prompt: `${unique()} [delay=20]` }));
+    const slow = await openai.videos.create(aVideo({ prompt: `${unique()} [delay=60]` }));
     await expect(openai.videos.downloadContent(slow.id)).rejects.toMatchObject({ status: 404 });
     await expect(openai.videos.delete(slow.id)).rejects.toMatchObject({ status: 409 });
     const { id } = await openai.videos.create(aVideo({ prompt: `${unique()} [fail=content_policy]` }));

@@ -3,6 +3,7 @@ import { namesOfProvider, PROVIDER_IDS, PROVIDERS } from '../../core/provider-na
 import { StackContext } from '../../lib/context.ts';
 import { BOUNDARY_KEY } from '../../lib/permissions-boundary.ts';
 import { VERSION } from '../../lib/release.ts';
+import { RETRY_SECONDS } from '../unit/builders/webhook-schedule.ts';
 import { render, synthesizeService } from './service-template.ts';
 
 const variable = async (overrides: Record<string, unknown>, of: string, name: string): Promise<string> =>
@@ -175,7 +176,7 @@ describe('the outputs of the stack', () => {
     ['FalBaseUrl', 'https://queue.fal.run'],
     ['ImageDeadlineSeconds', '600'],
     ['VideoDeadlineSeconds', '3600'],
-    ['WebhookRetrySeconds', '5,300,1800,7200,18000,36000,50400,72000,86400'],
+    ['WebhookRetrySeconds', RETRY_SECONDS],
     ['BaseUrl', 'https://HttpApiRestApi.execute-api.AWS::Region.AWS::URLSuffix/prod'],
   ])('%s is %s', async (name, value) => {
     expect(render(await outputValue({}, name))).toBe(value);

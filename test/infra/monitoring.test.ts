@@ -1,5 +1,10 @@
 import { globSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
+import { Stack } from 'aws-cdk-lib';
+import { RestApi } from 'aws-cdk-lib/aws-apigateway';
+import { Table } from 'aws-cdk-lib/aws-dynamodb';
+import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { Topic } from 'aws-cdk-lib/aws-sns';
 import {
   METRIC,
   METRIC_NAMESPACE,
@@ -7,6 +12,9 @@ import {
   metricDimensions,
   STACK_DIMENSION,
 } from '../../core/observability.ts';
+import { alarmsTo } from '../../lib/add-alarm.ts';
+import { addCallerAlarms } from '../../lib/caller-alarms.ts';
+import type { ServiceFunction } from '../../lib/service-function.ts';
 import { PROJECT_ROOT, readDocument } from '../unit/docs/documents.ts';
 import {
   ofType,
@@ -47,6 +55,26 @@ describe('the alarms', () => {
       const combined = ((Properties.Metrics ?? []) as MathMetric[]).filter(({ MetricStat }) => MetricStat);
       expect(combined.length).toBeLessThanOrEqual(10);
     }
+  });
+
+  test('combine no more when a release has a renamed task under both its names', () => {
+    const stack = new Stack();
+    const functionNamed = (name: string) =>
+      ({ lambda: LambdaFunction.fromFunctionName(stack, name, name) }) as ServiceFunction;
+    const api = new RestApi(stack, 'Api');
+    api.root.addMethod('GET');
+
+    addCallerAlarms(stack, alarmsTo(stack, new Topic(stack, 'Topic')), {
+      ...{ api, answering: [functionNamed('answers')], deliverWebhook: functionNamed('delivers') },
+      ...{ table: Table.fromTableName(stack, 'Table', 'table'), stateMachines: [], models: [] },
+      workers: Array.from({ length: 11 }, (_, index) => functionNamed(`works${index}`)),
+    });
+
+    const names = stack.node.children.map(({ node }) => node.id);
+    expect(names.filter((name) => name.startsWith('FunctionsThrottled'))).toEqual([
+      'FunctionsThrottled',
+      'FunctionsThrottled2',
+    ]);
   });
 
   test('describe the problem in a sentence, and notify the topic, when they are over too', () => {

@@ -17,6 +17,8 @@ import { useCaller } from '../contract/support/use-caller.ts';
 import { anUnfilmedVideo } from '../contract/support/videos.ts';
 
 const caller = useCaller();
+/** Too slow to refill anything during the test. */
+const ONE_IN_1000_SECONDS = 0.001;
 
 const keyWith = async (scope: string): Promise<Caller> => {
   const { accountId, service } = caller;
@@ -63,7 +65,7 @@ test('Every status that the document declares is answered: by a call here, or th
   };
   const [read, owned] = [await end(), 'declared@example.com'];
   const running = await accepted(caller, {
-    prompt: '[delay=30] not soon',
+    prompt: '[delay=300] not soon',
     endUserEmail: 'running@example.com',
   });
   await call(caller, 'DELETE', `/v1/generations/${running.requestId}`);
@@ -94,9 +96,9 @@ test('Every status that the document declares is answered: by a call here, or th
   await call(caller, 'DELETE', `/v1/end-users/${encodeURIComponent(owned)}`);
 
   // Last: nothing else is answered then.
-  await setLimits(caller, 1, 1);
+  await setLimits(caller, ONE_IN_1000_SECONDS, 1);
   for (const { method, path } of ROUTES) {
-    // One a second is let through.
+    // The first is let through.
     for (let status = 0; status !== 429; )
       ({ status } = await call(caller, method, `${filled(path)}?unknown=1`, {}));
   }

@@ -134,6 +134,7 @@ const pagesOf = (account: 'empty' | 'full'): [hash: string, ready: string][] => 
           .getByRole('button', { name: /^Revoke/ })
           .first()
           .click();
+        await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).waitFor();
         await check('#/operator with the dialog');
       }
       await page.context().close();

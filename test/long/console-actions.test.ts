@@ -1,7 +1,14 @@
 import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { inBrowser } from '../contract/support/browser.ts';
-import { accepted, type Caller, eventually, newCaller, settled } from '../contract/support/client.ts';
+import {
+  accepted,
+  becomes,
+  type Caller,
+  eventually,
+  newCaller,
+  settled,
+} from '../contract/support/client.ts';
 import { seen, signIn, useConsole } from '../contract/support/console.ts';
 
 const session = useConsole();
@@ -39,15 +46,14 @@ const openFor = async ({ width, colorScheme }: Look): Promise<Opened> => {
 const go = (page: Page, hash: string) => page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
 
 /** Everything on the page is within its width, and every button can be seen whole. */
-const fits = async (page: Page): Promise<unknown> =>
-  page.evaluate(`(() => {
+const fits = (page: Page): Promise<void> => becomes(() => page.evaluate(FITS), [true, []]);
+const FITS = `(() => {
     const outside = [...document.querySelectorAll('main button, header a, header button')].filter((one) => {
       const { left, right } = one.getBoundingClientRect();
       return left < 0 || right > innerWidth;
     });
     return [document.documentElement.scrollWidth <= innerWidth, outside.map((one) => one.textContent)];
-  })()`);
-const FITS = [true, []];
+  })()`;
 
 const fill = async (page: Page, prompt: string) => {
   await page.getByLabel('Prompt').fill(prompt);
@@ -80,12 +86,12 @@ inBrowser.each(LOOKS)(
     expect(sent).toEqual(['/v1/generations']);
 
     // By keyboard, once the button is ready again.
-    await seen(page, "document.querySelector('[type=submit]').textContent === 'Make images'");
+    await seen(page, "document.querySelector('[type=submit]')?.textContent === 'Make images'");
     await page.getByLabel('Prompt').press('Control+Enter');
     await header.getByRole('link', { name: '42 xTokens' }).waitFor();
     expect(sent).toHaveLength(2);
 
-    await seen(page, "document.querySelector('[type=submit]').textContent === 'Make images'");
+    await seen(page, "document.querySelector('[type=submit]')?.textContent === 'Make images'");
     await page.getByLabel('Images', { exact: true }).fill('15');
     await header.getByText('this request: 60 xTokens').waitFor();
     await page.getByRole('button', { name: 'Make images' }).click();
@@ -93,8 +99,8 @@ inBrowser.each(LOOKS)(
 
     // What others make with the same account is shown without a click, nothing being unfinished.
     await accepted(caller, { prompt: 'made by someone else [fail=content_policy]' });
-    await seen(page, "document.querySelector('.card .prompt').textContent.includes('someone else')");
-    expect(await fits(page)).toEqual(FITS);
+    await seen(page, "document.querySelector('.card .prompt')?.textContent.includes('someone else')");
+    await fits(page);
     expect(problems.filter((problem) => !problem.includes('402'))).toEqual([]);
   },
 );
@@ -141,7 +147,7 @@ inBrowser.each(LOOKS)(
     await found('1 request', asked.prompt);
     await page.getByLabel('To', { exact: true }).fill('2020-01-01');
     await page.getByText('No matches').waitFor();
-    expect(await fits(page)).toEqual(FITS);
+    await fits(page);
 
     await go(page, `#/requests/${gulls.requestId}`);
     await page.getByText('1280x720').first().waitFor();
@@ -149,20 +155,23 @@ inBrowser.each(LOOKS)(
       () => page.title(),
       (title) => title.includes(gulls.requestId),
     );
-    expect(await page.getByRole('link', { name: /^Download/ }).count()).toBe(2);
+    await becomes(() => page.getByRole('link', { name: /^Download/ }).count(), 2);
     await page.getByText('Raw JSON').click();
-    const raw = await page.getByRole('region', { name: 'Raw JSON' }).textContent();
-    expect(JSON.parse(raw ?? '')).toMatchObject({ requestId: gulls.requestId, input: { n: 2 } });
+    const raw = page.getByRole('region', { name: 'Raw JSON' });
+    const shown = { requestId: gulls.requestId, input: expect.objectContaining({ n: 2 }) };
+    await becomes(async () => JSON.parse((await raw.textContent()) ?? ''), expect.objectContaining(shown));
     await page.getByRole('heading', { name: 'Timeline' }).waitFor();
-    expect(await fits(page)).toEqual(FITS);
+    await fits(page);
 
     await page.getByRole('link', { name: 'Reuse these settings' }).click();
     const sample = page.getByRole('region', { name: 'The request in curl' });
-    const code = (await sample.textContent()) ?? '';
-    expect(JSON.parse(code.slice(code.indexOf('{'), code.lastIndexOf('}') + 1))).toEqual({
-      ...asked,
-      aspectRatio: 'auto',
-    });
+    await becomes(
+      async () => {
+        const code = (await sample.textContent()) ?? '';
+        return JSON.parse(code.slice(code.indexOf('{'), code.lastIndexOf('}') + 1));
+      },
+      { ...asked, aspectRatio: 'auto' },
+    );
 
     await go(page, `#/requests/${gulls.requestId}`);
     await page.getByRole('button', { name: 'Delete …' }).click();
@@ -191,12 +200,12 @@ inBrowser.each(LOOKS)(
     await page.getByRole('button', { name: `Block ${EMAIL}` }).click();
     await dialog.getByText('New requests for').waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
-    expect(await blockedAt()).toEqual([null]);
+    await becomes(blockedAt, [null]);
     await page.getByRole('button', { name: `Block ${EMAIL}` }).click();
     await dialog.getByRole('button', { name: 'Block' }).click();
     await page.getByRole('button', { name: `Unblock ${EMAIL}` }).waitFor();
-    expect(await blockedAt()).toEqual([expect.any(String)]);
-    expect(await fits(page)).toEqual(FITS);
+    await becomes(blockedAt, [expect.any(String)]);
+    await fits(page);
 
     await go(page, '#/balance');
     await page.getByRole('img', { name: /^The balance over 7 days/ }).waitFor();
@@ -204,18 +213,17 @@ inBrowser.each(LOOKS)(
     await page.getByRole('img', { name: /^The balance over 24 hours/ }).waitFor();
     await page.getByRole('img', { name: /requests? in 30 days, .* in UTC\.$/ }).waitFor();
     await page.getByRole('table', { name: 'Usage' }).waitFor();
-    expect(await page.locator('.chart').first().locator('.amounts span').allTextContents()).toEqual([
-      ...['0', '10', '20', '30', '40', '50'],
-    ]);
-    expect(await fits(page)).toEqual(FITS);
+    const amounts = page.locator('.chart').first().locator('.amounts span');
+    await becomes(() => amounts.allTextContents(), ['0', '10', '20', '30', '40', '50']);
+    await fits(page);
 
     await page.getByLabel('Theme').selectOption(look.colorScheme === 'light' ? 'dark' : 'light');
     const ground = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
     const chosen = look.colorScheme === 'light' ? 'rgb(14, 17, 20)' : 'rgb(246, 247, 249)';
-    expect(await ground()).toBe(chosen);
+    await becomes(ground, chosen);
     await page.reload();
     await page.getByRole('heading', { name: 'Balance' }).waitFor();
-    expect(await ground()).toBe(chosen);
+    await becomes(ground, chosen);
 
     // The keys are those of the account in use, not of the first one.
     await go(page, '#/operator');
@@ -223,7 +231,7 @@ inBrowser.each(LOOKS)(
     const keys = page.getByRole('table', { name: 'Keys' });
     await keys.getByText('in use here').waitFor();
     await page.getByRole('table', { name: 'Routes' }).getByText('xSD5Pro').waitFor();
-    expect(await fits(page)).toEqual(FITS);
+    await fits(page);
     await keys.getByRole('button', { name: /^Revoke/ }).click();
     await dialog.getByText('This console uses this key.').waitFor();
     await dialog.getByRole('button', { name: 'Revoke' }).click();
@@ -261,8 +269,9 @@ inBrowser('The address of the service leads to the console, which says its name'
   const { page } = await session.open();
   await page.goto(`${session.caller.service.baseUrl}/`);
 
-  expect(page.url()).toBe(`${session.caller.service.baseUrl}/console`);
+  await becomes(() => page.url(), `${session.caller.service.baseUrl}/console`);
   await page.getByRole('heading', { name: 'Console' }).waitFor();
-  expect(await page.title()).toBe('Console · Generation service');
-  expect(await page.locator('link[rel=icon]').getAttribute('href')).toMatch(/^data:image\/svg/);
+  await becomes(() => page.title(), 'Console · Generation service');
+  const icon = page.locator('link[rel=icon]');
+  await becomes(() => icon.getAttribute('href'), expect.stringMatching(/^data:image\/svg/));
 });

@@ -2,7 +2,14 @@ import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { inBrowser } from '../contract/support/browser.ts';
-import { accepted, type Caller, eventually, newCaller, settled } from '../contract/support/client.ts';
+import {
+  accepted,
+  becomes,
+  type Caller,
+  eventually,
+  newCaller,
+  settled,
+} from '../contract/support/client.ts';
 import { useConsole } from '../contract/support/console.ts';
 import { type Hands, type HeldFile, withKeyboard, withMouse } from '../contract/support/hands.ts';
 
@@ -91,7 +98,7 @@ const MAKING: Action[] = [
       await me.give(frame(me), await picture('mine.png', 640));
       await isFrame(me);
       await frame(me).getByText('mine.png').waitFor();
-      await seen(me.page, "document.querySelector('[data-takes-file=image] img').naturalWidth === 640");
+      await seen(me.page, "document.querySelector('[data-takes-file=image] img')?.naturalWidth === 640");
     },
   ],
   [
@@ -127,7 +134,7 @@ const MAKING: Action[] = [
     async (me) => {
       await me.press(link(me, 'Make'));
       await isFrame(me);
-      expect(await me.page.getByLabel('Prompt').inputValue()).toBe('make it move [delay=0]');
+      await becomes(() => me.page.getByLabel('Prompt').inputValue(), 'make it move [delay=0]');
     },
   ],
   [
@@ -135,7 +142,7 @@ const MAKING: Action[] = [
     async (me) => {
       await me.choose(me.page.getByLabel('Model'), 'xSD4.5');
       await me.page.getByRole('radio', { name: 'landscape' }).waitFor();
-      expect(await me.page.getByLabel('Prompt').inputValue()).toBe('make it move [delay=0]');
+      await becomes(() => me.page.getByLabel('Prompt').inputValue(), 'make it move [delay=0]');
     },
   ],
   [
@@ -197,7 +204,7 @@ const KEEPING: Action[] = [
     async (me) => {
       await me.choose(me.page.getByLabel('Status'), 'failed');
       await me.page.locator('.count').getByText('2 requests').waitFor();
-      expect(new URL(me.page.url()).hash).toContain('status=failed');
+      await becomes(() => new URL(me.page.url()).hash, expect.stringContaining('status=failed'));
     },
   ],
   [
@@ -290,7 +297,7 @@ const KEEPING: Action[] = [
     async (me) => {
       await me.press(link(me, 'Reuse these settings'));
       await isFrame(me);
-      expect(await me.page.getByLabel('Seconds').inputValue()).toBe('2');
+      await becomes(() => me.page.getByLabel('Seconds').inputValue(), '2');
     },
   ],
   [
@@ -331,8 +338,9 @@ const KEEPING: Action[] = [
     async (me) => {
       await me.press(button(me, 'Sign out'));
       await me.page.getByLabel('API key').waitFor();
-      expect(await me.page.evaluate("sessionStorage.getItem('apiKey')")).toBeNull();
-      expect(await me.page.evaluate("sessionStorage.getItem('drafts') ?? ''")).not.toContain('make it move');
+      await becomes(() => me.page.evaluate("sessionStorage.getItem('apiKey')"), null);
+      const drafts = () => me.page.evaluate("sessionStorage.getItem('drafts') ?? ''");
+      await becomes(drafts, expect.not.stringContaining('make it move'));
     },
   ],
 ];

@@ -1,15 +1,13 @@
 import { expect } from '@jest/globals';
-import type { Page } from 'playwright-core';
 import { inBrowser } from '../contract/support/browser.ts';
+import { becomes } from '../contract/support/client.ts';
 import { firstPaintBytes, seen, signIn, tabTo, useConsole } from '../contract/support/console.ts';
+import { typeOption } from '../contract/support/hands.ts';
 
 const PHONE = { width: 390, height: 844 };
 const EMAIL = 'keyboard@example.com';
 
 const session = useConsole();
-
-/** Chooses an option of the select that has the focus, by typing its name. */
-const choose = (page: Page, option: string) => page.keyboard.type(option);
 
 inBrowser('It is painted with less than 100 KB over the wire', async () => {
   const { page, problems, loaded } = await session.open();
@@ -28,11 +26,11 @@ inBrowser(
     await page.clock.install();
     await page.goto(session.caller.service.consoleUrl);
     // The token of the operator is taken out of the address at once.
-    expect(page.url()).toBe(`${session.caller.service.baseUrl}/console`);
+    await becomes(() => page.url(), `${session.caller.service.baseUrl}/console`);
     await signIn(page, session.caller.key);
 
     await tabTo(page, 'Model');
-    await choose(page, 'xZI1.0Pro');
+    await typeOption(page, 'xZI1.0Pro');
     await tabTo(page, 'Prompt (required)');
     await page.keyboard.type('an image by keyboard');
     await tabTo(page, 'End-user (required)');
@@ -49,7 +47,7 @@ inBrowser(
     );
 
     await tabTo(page, 'Model', 'Shift+Tab');
-    await choose(page, 'xW3.0s');
+    await typeOption(page, 'xW3.0s');
     await tabTo(page, 'Prompt (required)');
     await page.keyboard.press('Control+A');
     await page.keyboard.type('a video by keyboard [delay=0]');
@@ -74,7 +72,8 @@ inBrowser(
     await page.getByRole('heading', { name: 'Timeline' }).waitFor();
     const way = page.locator('.way');
     await way.getByText('Settle').waitFor();
-    expect(await way.innerText()).toMatch(/Accepted.*Dispatch.*Wait for provider.*Store outputs.*Settle/s);
+    const stations = /Accepted.*Dispatch.*Wait for provider.*Store outputs.*Settle/s;
+    await becomes(() => way.innerText(), expect.stringMatching(stations));
     await page.getByRole('heading', { name: 'Transactions' }).waitFor();
 
     await tabTo(page, 'End-users', 'Shift+Tab');
@@ -87,10 +86,10 @@ inBrowser(
     await tabTo(page, 'Block');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: `Unblock ${EMAIL}` }).waitFor();
-    const { body } = await session.caller.get<{ items: { blockedAt: string | null }[] }>(
-      `/v1/end-users?email=${encodeURIComponent(EMAIL)}`,
-    );
-    expect(body.items).toEqual([expect.objectContaining({ blockedAt: expect.any(String) })]);
+    const endUsers = async () =>
+      (await session.caller.get<{ items: object[] }>(`/v1/end-users?email=${encodeURIComponent(EMAIL)}`)).body
+        .items;
+    await becomes(endUsers, [expect.objectContaining({ blockedAt: expect.any(String) })]);
     expect(problems).toEqual([]);
   },
 );

@@ -22,7 +22,10 @@ test("OpenAI's client gets an image that takes longer than API Gateway's 29 s wi
   expect(data.map(({ b64_json: text }) => text)).toEqual(Array(4).fill(expect.stringMatching(/.{1000}/)));
 });
 
-/** A proxy in front of the run that ends a call which is silent for 12 s in either direction, and counts those that it ended. */
+/** A silence that a call by itself has, and a stream never. */
+const SILENT_MS = 20_000;
+
+/** A proxy in front of the run that ends a call which is silent for so long in either direction, and counts those that it ended. */
 const openImpatientProxy = async () => {
   const { port } = new URL(service.baseUrl);
   const ended: string[] = [];
@@ -31,7 +34,7 @@ const openImpatientProxy = async () => {
     const timer = setTimeout(() => {
       ended.push('silent');
       incoming.destroy();
-    }, 12_000);
+    }, SILENT_MS);
     pipeline(incoming, outgoing, () => undefined);
     pipeline(
       outgoing.on('data', () => timer.refresh()),
@@ -52,7 +55,7 @@ test('A streamed call is never silent: a proxy that ends silent calls lets it th
   });
   const ask = () => ({
     model: 'xZI1.0Pro',
-    prompt: unique('[delay=30]'),
+    prompt: unique('[delay=35]'),
     size: '512x512' as const,
     user: uniqueEmail(),
   });

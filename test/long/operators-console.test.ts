@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { expect } from '@jest/globals';
 import { inBrowser } from '../contract/support/browser.ts';
-import { accepted, eventually, settled, unique } from '../contract/support/client.ts';
+import { accepted, becomes, settled, unique } from '../contract/support/client.ts';
 import { seen, useConsole } from '../contract/support/console.ts';
 import { startProcess } from '../local/a-service.ts';
 
@@ -23,10 +23,11 @@ inBrowser(
       await page.goto(url);
 
       await page.getByRole('heading', { name: 'Operator' }).waitFor();
-      expect(page.url()).toBe(`${new URL(url).origin}/console`);
+      await becomes(() => page.url(), `${new URL(url).origin}/console`);
       await page.getByText(/^Service: local run, version \d/).waitFor();
-      expect(await page.getByRole('navigation').innerText()).toMatch(/^Operator\s+API docs$/);
-      expect(await page.getByRole('button', { name: 'Sign out' }).count()).toBe(0);
+      const navigation = page.getByRole('navigation');
+      await becomes(() => navigation.innerText(), expect.stringMatching(/^Operator\s+API docs$/));
+      await becomes(() => page.getByRole('button', { name: 'Sign out' }).count(), 0);
       await page.getByRole('combobox', { name: 'Account' }).selectOption(caller.accountId);
       await page.getByRole('heading', { name: 'Keys of a test' }).waitFor();
       await page.getByLabel('Label').fill('by staff');
@@ -48,7 +49,7 @@ inBrowser(
       await page.evaluate("sessionStorage.setItem('operatorToken', 'old')");
       await page.reload();
       await page.getByText('open the address that the terminal shows').waitFor();
-      expect(await page.getByLabel('API key').count()).toBe(0);
+      await becomes(() => page.getByLabel('API key').count(), 0);
     } finally {
       const ended = once(ops, 'exit');
       ops.kill('SIGINT');
@@ -56,6 +57,8 @@ inBrowser(
     }
   },
 );
+
+const SEVERAL_ROUTES = 'document.querySelectorAll(\'[aria-label="Routes"] tbody tr\').length > 5';
 
 /** The operator's page of the local run, with the caller's key, and its clock in the test's hands. */
 const openOperator = async () => {
@@ -93,9 +96,9 @@ inBrowser(
     await page.getByLabel('xTokens to add').fill('12.5');
     await page.getByRole('button', { name: 'Top up' }).click();
     await page.locator('.notice').getByText('The balance of a test is').waitFor();
-    expect(await balance()).toBe(before + 12.5);
-    const [latest] = await page.getByRole('table', { name: 'Audit' }).locator('tbody tr').allInnerTexts();
-    expect(latest).toContain('balance topup');
+    await becomes(balance, before + 12.5);
+    const latest = page.getByRole('table', { name: 'Audit' }).locator('tbody tr').first();
+    await becomes(() => latest.innerText(), expect.stringContaining('balance topup'));
 
     // A new tab has no storage of its own.
     const link = page.getByRole('table', { name: 'Requests' }).getByRole('link', { name: requestId });
@@ -144,16 +147,11 @@ inBrowser(
       await page.getByRole('dialog').getByText('could not be reached').waitFor();
       await page.getByRole('button', { name: 'Cancel' }).click();
       // On the page, at the rate, the key and the top-up.
-      await eventually(
-        () => said.count(),
-        (count) => count === 4,
-      );
+      await becomes(() => said.count(), 4);
 
       await page.unroute('**/operator/**');
       await seen(page, "!document.body.innerText.includes('could not be reached')");
-      expect(await page.getByRole('table', { name: 'Routes' }).locator('tbody tr').count()).toBeGreaterThan(
-        5,
-      );
+      await seen(page, SEVERAL_ROUTES);
     }
   },
 );
@@ -166,10 +164,10 @@ inBrowser('A page that is opened while the service is gone shows everything once
   await page.getByText('could not be reached').waitFor();
 
   await page.unroute('**/operator/**');
-  await seen(page, 'document.querySelectorAll(\'[aria-label="Routes"] tbody tr\').length > 5');
+  await seen(page, SEVERAL_ROUTES);
   await page.getByRole('table', { name: 'Keys' }).waitFor();
   await page.getByRole('table', { name: 'Audit' }).waitFor();
-  expect(await page.getByText('could not be reached').count()).toBe(0);
+  await becomes(() => page.getByText('could not be reached').count(), 0);
 });
 
 inBrowser(
@@ -195,7 +193,7 @@ inBrowser(
     await page.getByLabel('Request ID, of any account').fill('img_none');
     await page.getByRole('button', { name: 'Show request' }).click();
     await page.getByText('There is no request img_none.').first().waitFor();
-    expect(await page.locator('main').innerText()).not.toMatch(/requests list|--\w/);
+    await becomes(() => page.locator('main').innerText(), expect.not.stringMatching(/requests list|--\w/));
 
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('API key').fill(key);

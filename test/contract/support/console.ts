@@ -1,7 +1,10 @@
-import { afterAll, beforeAll } from '@jest/globals';
+import { afterAll, beforeAll, jest } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { openPage, startBrowser } from './browser.ts';
 import { type Caller, eventually, newCaller, sharedService } from './client.ts';
+
+/** A test of pages takes some 20 s on a quiet machine, and several times that on a busy one. */
+const TEST_MILLISECONDS = 300_000;
 
 /** Bytes that a page takes over the wire, headers included, until nothing is loaded any more. */
 export const firstPaintBytes = async (page: Page, url: string): Promise<number> => {
@@ -26,8 +29,8 @@ export const signIn = async (page: Page, key: string): Promise<void> => {
   await page.getByLabel('Prompt').waitFor();
 };
 
-/** More stops than any page has. */
-const MAX_STOPS = 120;
+/** How long the keyboard goes round a page in search of what is not drawn yet. */
+const PATIENCE_MILLISECONDS = 30_000;
 
 /** The name of what has the focus, as its label, its `aria-label` or its text say. */
 const FOCUSED = `(() => {
@@ -38,14 +41,14 @@ const FOCUSED = `(() => {
 
 /** Presses Tab until what has this name, and this tag if it is given, has the focus. Throws when nothing has. */
 export const tabTo = async (page: Page, name: string, key = 'Tab', tag?: string): Promise<void> => {
-  const seen: string[] = [];
-  for (let stops = 0; stops < MAX_STOPS; stops += 1) {
+  const seen = new Set<string>();
+  for (const giveUpAt = Date.now() + PATIENCE_MILLISECONDS; Date.now() < giveUpAt; ) {
     await page.keyboard.press(key);
     const [focused = '', focusedTag = ''] = (await page.evaluate(FOCUSED)) as string[];
     if (focused === name && (tag === undefined || tag === focusedTag)) return;
-    seen.push(focused);
+    seen.add(focused);
   }
-  throw new Error(`The keyboard does not reach ${name}, only ${[...new Set(seen)].join(' | ')}.`);
+  throw new Error(`The keyboard does not reach ${name}, only ${[...seen].join(' | ')}.`);
 };
 
 /** A console of the shared local run, for the tests of one file. */
@@ -60,6 +63,7 @@ export interface ConsoleSession {
 
 /** Starts a browser and makes a caller before the tests of a file, if there is a browser, and closes it afterwards. */
 export const useConsole = (): ConsoleSession => {
+  jest.setTimeout(TEST_MILLISECONDS);
   let browser: Browser | undefined;
   let caller: Caller | undefined;
   beforeAll(async () => {

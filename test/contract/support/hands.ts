@@ -45,20 +45,34 @@ export const withMouse = (page: Page): Hands => ({
   },
 });
 
-/** More stops than any page has. */
-const MAX_STOPS = 200;
+/** More options than any group of radios has. */
+const MAX_STEPS = 200;
 
-/** How long a file chooser may take to open, and after how long the key is pressed again. */
+/** How long a file chooser or an element may take to be there, and after how long a key is pressed again. */
 const [PATIENCE_MILLISECONDS, AGAIN_MILLISECONDS] = [60_000, 5_000];
+/** A browser takes keys within a second for one word, so that a word is typed anew after that. */
+const WORD_MILLISECONDS = 1_500;
 
 /** Presses Tab until the target has the focus. Throws when it never does. */
 const reach = async (page: Page, target: Locator): Promise<void> => {
   const focused = target.and(page.locator(':focus'));
-  for (let stops = 0; stops < MAX_STOPS; stops += 1) {
+  for (const giveUpAt = Date.now() + PATIENCE_MILLISECONDS; Date.now() < giveUpAt; ) {
     if ((await focused.count()) > 0) return;
     await page.keyboard.press('Tab');
   }
   throw new Error(`The keyboard does not reach ${String(target)}.`);
+};
+
+/** Chooses an option of the list that has the focus by typing its name, again when the machine was too slow to take it for one word. */
+export const typeOption = async (page: Page, option: string): Promise<void> => {
+  const chosen = 'document.activeElement.selectedOptions[0]?.textContent.trim().toLowerCase()';
+  for (const giveUpAt = Date.now() + PATIENCE_MILLISECONDS; ; ) {
+    await page.keyboard.type(option);
+    const text = String(await page.evaluate(chosen));
+    if (text.startsWith(option.toLowerCase())) return;
+    if (Date.now() > giveUpAt) throw new Error(`The keyboard chooses ${text}, not ${option}.`);
+    await page.waitForTimeout(WORD_MILLISECONDS);
+  }
 };
 
 /** A person with a keyboard alone. */
@@ -75,12 +89,12 @@ export const withKeyboard = (page: Page): Hands => ({
   choose: async (target, option) => {
     if (option !== undefined) {
       await reach(page, target);
-      await page.keyboard.type(option);
+      await typeOption(page, option);
       return;
     }
     const group = page.locator(`input[name="${await target.getAttribute('name')}"]`);
     await reach(page, group.and(page.locator(':checked')));
-    for (let steps = 0; steps < MAX_STOPS && !(await target.isChecked()); steps += 1) {
+    for (let steps = 0; steps < MAX_STEPS && !(await target.isChecked()); steps += 1) {
       await page.keyboard.press('ArrowRight');
     }
   },

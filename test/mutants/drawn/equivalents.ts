@@ -128,4 +128,8 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'call dropped in core/executions/stop-executions.ts stopRunningExecutions: no await pause(LISTING_PAUSE_MS);',
     'It then lists more often, to the same end.',
   ],
+  [
+    "branch forced in core/route-pauses/report-results.ts retryAfterOf: outcome?.kind === 'busy' ? outcome.retryAfterSeconds : undefined => (outcome.retryAfterSeconds)",
+    'Only attempts with an outcome are asked, and no other outcome has the field: the condition is for the types.',
+  ],
 ]);

@@ -12,6 +12,7 @@ import { type Definition, readDefinition } from '@generation-service/local-aws/i
 import * as workflows from '../../../lib/workflow-definitions.ts';
 import { aVideo } from '../../../packages/media/test/videos.ts';
 import { findLastRelease } from '../../releases/last-release.ts';
+import { RETRY_SECONDS } from '../../unit/builders/webhook-schedule.ts';
 import { sendToBucket } from './aws/bucket.ts';
 import { type ClientLimits, limitsOf } from './aws/client-limits.ts';
 import { machineArn } from './aws/execution.ts';
@@ -33,7 +34,7 @@ const VARIABLES = {
   GENERATION_STATE_MACHINE_ARN: machineArn('generation'),
   EXPIRY_STATE_MACHINE_ARN: machineArn('expiry'),
   WEBHOOK_DELIVERY_STATE_MACHINE_ARN: machineArn('webhook-delivery'),
-  WEBHOOK_RETRY_SECONDS: '5,300,1800,7200,18000,36000,50400,72000,86400',
+  WEBHOOK_RETRY_SECONDS: RETRY_SECONDS,
   CALLBACK_SECRET_ARN: 'arn:callback-secret',
   CALLBACK_WAIT_SECONDS: '60',
   VIDEO_DEADLINE_SECONDS: '3600',

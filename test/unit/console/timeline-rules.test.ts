@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { layOut } from '../../../console/requests/timeline-rules.ts';
+import { RETRY_SCHEDULE } from '../builders/webhook-schedule.ts';
 
 const START = Date.parse('2026-11-22T09:00:00.000Z');
 const at = (seconds: number): string => new Date(START + seconds * 1000).toISOString();
@@ -32,10 +33,9 @@ describe('a time line', () => {
   });
 
   test('gives ten pauses between webhook attempts at most half of the width', () => {
-    const pauses = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
     let time = 10;
     const spans = [span(0, 10)];
-    for (const pause of pauses) {
+    for (const pause of RETRY_SCHEDULE) {
       spans.push(span(time, time + pause));
       time += pause;
     }

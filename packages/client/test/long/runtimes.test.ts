@@ -130,7 +130,7 @@ describe('The packed client does the same', () => {
       const run =
         "Promise.all([import('/client.mjs'), import('/everywhere.mjs')]).then(([client, { everywhere }]) => everywhere(client, location.origin))";
 
-      expect(await page.evaluate(run)).toEqual(EXPECTED);
+      await expect(page.evaluate(run)).resolves.toEqual(EXPECTED);
     } finally {
       await browser.close();
     }

@@ -145,18 +145,20 @@ describe('a restore', () => {
     expect([...readings]).toEqual(['100 items']);
   });
 
+  const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+
   test.each([
-    ['an unknown table', { SourceTableName: 'unknown' }, 'TableNotFoundException'],
-    ['a name that is taken', { TargetTableName: TABLE }, 'TableAlreadyExistsException'],
-    ['neither of the times', { UseLatestRestorableTime: false }, 'ValidationException'],
-    ['both times', { RestoreDateTime: new Date() }, 'ValidationException'],
+    ['an unknown table', () => ({ SourceTableName: 'unknown' }), 'TableNotFoundException'],
+    ['a name that is taken', () => ({ TargetTableName: TABLE }), 'TableAlreadyExistsException'],
+    ['neither of the times', () => ({ UseLatestRestorableTime: false }), 'ValidationException'],
+    ['both times', () => ({ RestoreDateTime: minutesAgo(0) }), 'ValidationException'],
     [
       'another instant than the present',
-      { UseLatestRestorableTime: undefined, RestoreDateTime: new Date(Date.now() - 60_000) },
+      () => ({ UseLatestRestorableTime: undefined, RestoreDateTime: minutesAgo(1) }),
       'InvalidRestoreTimeException',
     ],
   ])('is refused for %s', async (_why, more, name) => {
-    expect(await rejectionOf(restore(more))).toMatchObject({ name });
+    expect(await rejectionOf(restore(more()))).toMatchObject({ name });
   });
 
   test('needs the permission on the table, and those to write the new one', async () => {

@@ -163,7 +163,7 @@ describe('a kill', () => {
       const ids = answered[kind] ?? [];
       const found = await Promise.all(ids.map((id) => isThere(next, id)));
       expect([call, ids.filter((_id, at) => !found[at])]).toEqual([call, []]);
-      expect(ids.length).toBeGreaterThan(10);
+      expect(ids.length).toBeGreaterThan(0);
     }
   });
 });

@@ -176,6 +176,20 @@ describe('the control loop', () => {
       expect(route.queue()).toEqual(['ACCOUNT#b']);
     }));
 
+  test('leaves a request in the queue that waits under a newer token by the time it is woken', () =>
+    at({ maxRunning: 1 }, async (route) => {
+      await waitInTurn(route, 'b1');
+      await route.leave('a1');
+      await route.tick(0, async (taskToken) => {
+        await route.wait('b1', { entry: 1 });
+        return route.wake(taskToken);
+      });
+      expect(route.queue()).toContain(queueEntryKey(route.limit.name, route.queued('b1')).SK);
+      await route.tick();
+
+      expect([...route.gone]).toEqual(['b1/0', 'b1/1']);
+    }));
+
   test('wakes a request under its newest token', () =>
     at({ maxRunning: 1 }, async (route) => {
       await route.take('a1');

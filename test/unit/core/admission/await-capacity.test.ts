@@ -1,4 +1,5 @@
 import { InvokeCommand } from '@aws-sdk/client-lambda';
+import { SendTaskSuccessCommand } from '@aws-sdk/client-sfn';
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, expect, test } from '@jest/globals';
 import { awaitCapacity } from '../../../../core/admission/await-capacity.ts';
@@ -99,6 +100,21 @@ test('a wait at a route that is not configured any more is dispatched, and leave
   await awaitIt('token-1', 1);
 
   expect([woken(), entry()]).toEqual([['token-1'], undefined]);
+});
+
+test('a wait that is over at once has left the queue before it is dispatched: its turn may come meanwhile', async () => {
+  const { requestId, accountId, createdAt } = request;
+  const earlier = { requestId, accountId, createdAt, taskToken: 'token-0', tokenOrder: '0' };
+  await putQueueEntry(ROUTE_NAME, { ...earlier, weight: 1, starts: 1 }, NOW);
+  const queuedThen: unknown[] = [];
+  executions.client.on(SendTaskSuccessCommand).callsFake(() => {
+    queuedThen.push(entry());
+    return {};
+  });
+
+  await awaitIt('token-1', 1);
+
+  expect(queuedThen).toEqual([undefined]);
 });
 
 test('a request that was assigned another route since is dispatched again at once', () =>

@@ -16,7 +16,7 @@ import { withEnvironment } from '../../builders/environment.ts';
 import { aProvider } from '../../builders/providers.ts';
 import { ACCEPTED, ASSIGNED, given, memory } from './a-dispatch.ts';
 
-export { ACCEPTED };
+export { ACCEPTED, memory };
 
 /** The model of requests by default, and the names of its two routes. */
 export const MODEL = 'xQI3Pro';

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { failRequest } from '../../../../core/ending/fail-request.ts';
 import { nameInput } from '../../../../core/ending/name-input.ts';
 import { type Failure, INPUT_REASONS, type InputFault } from '../../../../core/errors.ts';
+import type { ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
 import { renderRecord } from '../../../../core/requests/render-record.ts';
 import { providerAttemptKey } from '../../../../core/table/keys.ts';
 import { anAttempt, anImageRequest, aVideoRequest, REQUEST_ID } from '../../builders/entities.ts';
@@ -53,6 +54,30 @@ describe('the failure of a request whose input a provider refused', () => {
     expect(named(input)).toEqual({
       ...{ code: 'provider_error', message: `${field} ${problem}.` },
       input: { reason: input.reason, ...(input.status && { status: input.status }), field },
+    });
+  });
+
+  test.each<[string, ProviderAttempt['outcome']]>([
+    ['is being made', undefined],
+    ['has an open task', { kind: 'accepted', taskId: 'task-1' }],
+    ['delivered nothing', { kind: 'done', outputs: [{ failure: UNNAMED }] }],
+    ['was too busy', { kind: 'busy', reason: 'full' }],
+    ['was lost', { kind: 'lost', failure: UNNAMED }],
+    ['cannot be read', { kind: 'unreadable' }],
+    [
+      'failed for another reason',
+      { kind: 'failed', failure: UNNAMED, upstream: { code: 'Bad', message: `no ${at('1/2')}` } },
+    ],
+  ])('is named by what was said of it, beside a call that %s', (_, outcome) => {
+    const failure: Failure = { ...UNNAMED, input: { reason: 'unfetched' } };
+    const upstream = { code: 'Bad', message: `no ${at('10')}` };
+    const attempts = [
+      anAttempt({ outcome }),
+      anAttempt({ call: 1, outcome: { kind: 'failed', failure, upstream } }),
+    ];
+    expect(nameInput(failure, PICTURE, attempts).input).toEqual({
+      reason: 'unfetched',
+      field: 'references[1]',
     });
   });
 

@@ -1,7 +1,13 @@
 import { DescribeExecutionCommand } from '@aws-sdk/client-sfn';
 import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
-import { dueListing, duePartition, providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
+import {
+  DUE_SHARDS,
+  dueListing,
+  duePartition,
+  providerAttemptKey,
+  requestKey,
+} from '../../../../core/table/keys.ts';
 import { atSeconds } from '../../builders/clocks.ts';
 import { anAttempt, aVideoRequest, putRequest, VIDEO_ID } from '../../builders/entities.ts';
 import { leadingTo } from '../../builders/providers.ts';
@@ -37,6 +43,23 @@ describe('what is due', () => {
 
     expect(most).toBe(40);
     expect(executions.client.commandCalls(DescribeExecutionCommand)).toHaveLength(90);
+  });
+
+  test('is read up to a thousand items: the others stay due, and cost no read', async () => {
+    for (let count = 0; count < 1_300; count++) {
+      const requestId = aRequestId(atSeconds(count), 'vid');
+      memory.put(requestKey(requestId), dueListing('CHECK', requestId, at(3.8)));
+    }
+
+    await run(idle, { runMs: 3_900 });
+
+    const reads = memory.client
+      .commandCalls(QueryCommand)
+      .map(({ args }) => args[0].input)
+      .filter((input) => String(input.ExpressionAttributeValues?.[':partition']).startsWith('DUE#CHECK'));
+    // Two ticks, each with one read of every partition.
+    expect(reads).toHaveLength(2 * DUE_SHARDS);
+    expect(reads.filter((input) => input.ExclusiveStartKey !== undefined)).toEqual([]);
   });
 
   test('is measured by how long it was overdue when the run began', async () => {

@@ -9,11 +9,12 @@ import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
 import { deliverNext } from '../../builders/next-attempt.ts';
 import { aRequestId } from '../../builders/request-ids.ts';
+import { RETRY_SECONDS } from '../../builders/webhook-schedule.ts';
 import { putFailedRequest, receiver } from '../../builders/webhook-world.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 import { answering } from '../../servers/webhook-receiver.ts';
 
-process.env.WEBHOOK_RETRY_SECONDS = '5,300,1800,7200,18000,36000,50400,72000,86400';
+process.env.WEBHOOK_RETRY_SECONDS = RETRY_SECONDS;
 let clock: StoppedClock;
 beforeEach(() => {
   memory.put(accountKey(OTHER), anAccount({ accountId: OTHER }));

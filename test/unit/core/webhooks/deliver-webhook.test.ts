@@ -27,6 +27,7 @@ import {
   VIDEO_ID,
 } from '../../builders/entities.ts';
 import { deliverNext, putAttempt } from '../../builders/next-attempt.ts';
+import { RETRY_SCHEDULE, RETRY_SECONDS } from '../../builders/webhook-schedule.ts';
 import { receiver } from '../../builders/webhook-world.ts';
 import { aWebhookAttempt } from '../../builders/webhooks.ts';
 import { executions } from '../../fakes/fresh-executions.ts';
@@ -36,7 +37,7 @@ import { answering, type ReceivedWebhook, signatureOf } from '../../servers/webh
 
 const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
 const OLD_SECRET = 'whsec_ZmVkY2JhOTg3NjU0MzIxMGZlZGNiYTk4NzY1NDMyMTA=';
-process.env.WEBHOOK_RETRY_SECONDS = '5,300,1800,7200,18000,36000,50400,72000,86400';
+process.env.WEBHOOK_RETRY_SECONDS = RETRY_SECONDS;
 beforeEach(() => putAccount());
 
 const putAccount = (overrides: Partial<Account> = {}): void =>
@@ -240,7 +241,7 @@ describe('the attempts of a delivery', () => {
     for (let number = 1; number <= 10; number++) steps.push(await deliver());
 
     expect(steps).toEqual([
-      ...[5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map((waitSeconds, index) => ({
+      ...RETRY_SCHEDULE.map((waitSeconds, index) => ({
         next: 'wait',
         waitSeconds,
         attemptsMade: index + 1,

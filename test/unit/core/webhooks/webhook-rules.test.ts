@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { newWebhookSecret } from '../../../../core/ids.ts';
 import { nextAttemptSeconds, signatureHeaders } from '../../../../core/webhooks/webhook-rules.ts';
-import { StackContext } from '../../../../lib/context.ts';
 import { NOW } from '../../builders/clocks.ts';
+import { RETRY_SCHEDULE } from '../../builders/webhook-schedule.ts';
 
 const CURRENT = newWebhookSecret();
 const PREVIOUS = newWebhookSecret();
@@ -61,15 +61,14 @@ describe('a signature', () => {
 });
 
 describe('the schedule of attempts', () => {
-  const schedule = StackContext.shape.webhookRetrySeconds.parse(undefined).split(',').map(Number);
   const waits = (random: number) =>
-    schedule.map((_, index) => nextAttemptSeconds(index + 1, schedule, random));
+    RETRY_SCHEDULE.map((_, index) => nextAttemptSeconds(index + 1, RETRY_SCHEDULE, random));
   const sum = (numbers: readonly (number | undefined)[]) =>
     numbers.reduce<number>((total, each = Number.NaN) => total + each, 0);
 
   test('makes ten attempts over about 75 h', () => {
-    expect(waits(0.5)).toEqual([5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]);
-    expect(nextAttemptSeconds(10, schedule, 0.5)).toBeUndefined();
+    expect(waits(0.5)).toEqual(RETRY_SCHEDULE);
+    expect(nextAttemptSeconds(10, RETRY_SCHEDULE, 0.5)).toBeUndefined();
     expect(sum(waits(0.5)) / 3600).toBeCloseTo(75.6, 1);
   });
 
