@@ -119,7 +119,7 @@ export const metricDimensions = (name: MetricName): readonly string[] => BY_NAME
 
 type DimensionName<Name extends MetricName> = MetricOf<Name>['dimensions'][number];
 /** The values of exactly the dimensions of a metric. */
-export type Dimensions<Name extends MetricName> = [DimensionName<Name>] extends [never]
+export type MetricDimensions<Name extends MetricName> = [DimensionName<Name>] extends [never]
   ? Record<string, never>
   : Record<DimensionName<Name>, string>;
 
@@ -142,7 +142,7 @@ const write = (name: MetricName, dimensions: Record<string, string>, value: numb
 /** Counts one occurrence, or `count`, under the given dimensions. Written immediately. */
 export const countMetric = <Name extends MetricName>(
   name: Name,
-  dimensions: Dimensions<Name>,
+  dimensions: MetricDimensions<Name>,
   count = 1,
 ): void => {
   write(name, dimensions, count);
@@ -154,7 +154,7 @@ type Measure = Extract<Known[keyof Known], { unit: string }>['name'];
 /** Records one value under the given dimensions. Written immediately. */
 export const measure = <Name extends Measure>(
   name: Name,
-  dimensions: Dimensions<Name>,
+  dimensions: MetricDimensions<Name>,
   value: number,
 ): void => {
   write(name, dimensions, value);

@@ -12,9 +12,9 @@ import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import {
-  type Dimensions,
   METRIC,
   METRIC_NAMESPACE,
+  type MetricDimensions,
   type MetricName,
   metricDimensions,
   STACK_DIMENSION,
@@ -61,7 +61,7 @@ export class Dashboard extends Construct {
     super(scope, id);
     const { stackName, region } = Stack.of(this);
     const sum = { period: PERIOD, statistic: 'Sum' };
-    const own = <Name extends MetricName>(metricName: Name, dimensions: Dimensions<Name>): Metric =>
+    const own = <Name extends MetricName>(metricName: Name, dimensions: MetricDimensions<Name>): Metric =>
       serviceMetric(this, metricName, dimensions);
     const ofLambda = (metricName: string, statistic: string): Metric =>
       new Metric({ namespace: 'AWS/Lambda', metricName, statistic, period: PERIOD });

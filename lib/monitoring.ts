@@ -5,7 +5,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
-import { type Dimensions, METRIC, type MetricName } from '../core/observability.ts';
+import { METRIC, type MetricDimensions, type MetricName } from '../core/observability.ts';
 import type { ProviderId } from '../core/provider-names.ts';
 import { type AddAlarm, alarmsTo } from './add-alarm.ts';
 import { addCallerAlarms, type CallerAlarmsProps } from './caller-alarms.ts';
@@ -73,7 +73,7 @@ export class Monitoring extends Construct {
       );
     }
 
-    const serviceMetric = <Name extends MetricName>(name: Name, dimensions: Dimensions<Name>): Metric =>
+    const serviceMetric = <Name extends MetricName>(name: Name, dimensions: MetricDimensions<Name>): Metric =>
       metricOf(this, name, dimensions);
     this.alarm('LedgerProblem', serviceMetric(METRIC.ledgerProblem, {}), 'A ledger does not add up.');
     this.alarm(

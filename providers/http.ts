@@ -124,7 +124,7 @@ export const optional = <Schema extends z.core.$ZodType>(schema: Schema) =>
   );
 
 /** Text that says something: an empty one counts as absent, as `optional` reads it. */
-export const optionalText = () =>
+export const answerText = () =>
   z.pipe(
     z.nullish(z.string()),
     z.transform((value) => value || undefined),

@@ -38,10 +38,10 @@ const MAX_REMEMBERED_KEYS = 10_000;
 const MAX_GUESSES = 4;
 
 /**
- * Access pattern 12: looks a key up and counts one request against its bucket (GCRA), in one conditional
- * update. Guesses the form of the update from what this process last saw; a wrong guess costs a second call.
- * A call that was slow to arrive is judged by the time that has passed since, as later ones have been.
- * Throws `UnauthorizedError` for an unknown or revoked key. Of a revoked key the use is counted, too.
+ * Access pattern 12: looks up a key and counts a request against the key's bucket (GCRA), in one conditional update. The form of
+ * the update is a guess from the state that this process last saw; a wrong guess costs a second call. A call that arrives late is
+ * judged by the time of its arrival, like the later calls that overtook it. Throws `UnauthorizedError` for an unknown or revoked
+ * key. The use of a revoked key is counted, too.
  */
 export const consumeApiKey = async (
   { keyId, digest }: ParsedKey,

@@ -74,7 +74,11 @@ export const heldBy = (call: LongCall, requestId: string): Held => ({
  * The idempotency record that a call's transaction writes with the request. With an `Idempotency-Key`, pass the key's
  * `fingerprint`. Without a key, the record replaces the entry of `openEntry`, and only while the call still holds the entry.
  */
-export const entryOf = (call: LongCall, requestId: string, fingerprint = call.digest): Idempotency => ({
+export const idempotencyRecordOf = (
+  call: LongCall,
+  requestId: string,
+  fingerprint = call.digest,
+): Idempotency => ({
   keyDigest: entryDigest(call, requestId),
   fingerprint,
   waiter: call,

@@ -4,7 +4,15 @@ import { newRequestId } from '../ids.ts';
 import { inputFilesOf } from '../requests/input-files.ts';
 import { leavesOutcomeOpen } from '../table/outcomes.ts';
 import { type OwnUpload, typedUpload } from '../uploads/own-upload.ts';
-import { dropEntry, entryOf, type Held, heldBy, type LongCall, openEntry, takeKeyed } from './collection.ts';
+import {
+  dropEntry,
+  type Held,
+  heldBy,
+  idempotencyRecordOf,
+  type LongCall,
+  openEntry,
+  takeKeyed,
+} from './collection.ts';
 import { createRequest } from './create-request.ts';
 import { loadCreationFacts } from './judge-creation.ts';
 import type { Submission } from './submission.ts';
@@ -39,7 +47,10 @@ export const createForCall = async (
     const typed = uploads.map((upload) => typedUpload(upload, handles));
     stored = typed;
     if (store) await inParallel(typed, AT_ONCE, store);
-    return writeCreation({ ...judged, idempotency: entryOf(call, requestId, idempotency?.fingerprint) });
+    return writeCreation({
+      ...judged,
+      idempotency: idempotencyRecordOf(call, requestId, idempotency?.fingerprint),
+    });
   };
   const discard = () => remove?.(stored.map(({ objectKey }) => objectKey));
   const isOpened = ok && !call.isKeyed;

@@ -22,9 +22,10 @@ class UnreadableImageError extends Error {
 }
 
 /**
- * Measures the input files of a request by their bytes, in parallel, and copies its videos into the bucket as they pass; results are in the
- * files' order. Takes at most 8 s in all, or until `signal` aborts. Rejects when the bucket does not take a copy, never because of a
- * caller's server. A URL that the service refuses to call reads like that of a server that does not answer, so callers learn nothing about it.
+ * Measures the input files of a request by their bytes, in parallel, and copies its videos into the bucket as they pass; results
+ * are in the files' order. Takes at most 8 s in all, or until `signal` aborts. Rejects when the bucket does not take a copy,
+ * never because of a caller's server. A URL that the service refuses to call gives the same result as a server without an answer,
+ * so callers learn nothing about internal addresses.
  */
 export const measureInputs = async (
   { requestId, files, longestSeconds }: InputsToMeasure,

@@ -32,10 +32,10 @@ import {
 
 /** How many creations of one account may measure inputs at once: each waits for `measure-clips`, whose concurrency all accounts share. */
 export const MEASURING_SLOTS = 4;
-/** Longer than all attempts of a call to `measure-clips` (`CALL_LIMITS`). */
+/** Lease of a slot: longer than all attempts of a call to `measure-clips` (`CALL_LIMITS`). */
 const LEASE_SECONDS = 25;
 
-/** Writes a creation that nothing refuses so far. */
+/** Writes a judged creation. */
 type Write = (judged: JudgedCreation) => Promise<WrittenCreation | RepeatedCreation>;
 
 /** How inputs are measured, and the copies of a refused creation removed. */
@@ -44,7 +44,7 @@ export interface Measuring {
   discard: (inputs: InputsToMeasure) => Promise<void>;
 }
 
-/** How a creation is measured and written, where not as usual. */
+/** Replacements for the usual ways to measure and write a creation. */
 export interface WritingWays {
   write?: Write;
   measuring?: Measuring;
@@ -56,17 +56,17 @@ type Carried = ReadonlyMap<string, Uint8Array>;
 
 const MEASURE_CLIPS: Measuring = { measure: invokeMeasureClips, discard: invokeDiscardClips };
 
-/** The inputs that are measured: reference videos, which are billed, and files of ours. Other files are judged by their provider. */
+/** The inputs that are measured: reference videos, which are billed, and files of ours. The provider judges other files. */
 export const inputsToMeasure = (request: StoredRequest): InputFile[] =>
   inputFilesOf(request).filter(({ medium, url }) => medium === 'video' || parseHandle(url));
 
 /**
- * Writes a creation once its inputs are measured, if it has any to measure. Its reference videos are copied into the bucket. The copies of a
- * creation that is refused in the end are removed, unless it may have been written after all; the bucket's lifecycle removes what a dead
- * process or a failed removal leaves.
+ * Measures the inputs of a creation, copies its reference videos into the bucket, and writes the creation. The copies of a
+ * refused creation are removed, unless the creation may have been written after all. The bucket's lifecycle removes copies that a
+ * dead process or a failed removal leaves.
  *
- * Throws what `write` and `measure` throw, and `ValidationError` for files that cannot be used. Throws `ServiceError` with `rate_limited`
- * when too many are being measured, or when the account's allowance of the hour is used up.
+ * Throws what `write` and `measure` throw, and `ValidationError` for files that cannot be used. Throws `ServiceError` with
+ * `rate_limited` when too many creations are being measured, or the account's allowance of the hour is used up.
  */
 export const writeMeasured = async (
   judged: JudgedCreation,
@@ -106,7 +106,7 @@ export const writeMeasured = async (
 /** Longer than any measuring takes. */
 const URL_SECONDS = 60;
 
-/** The files to measure. Those of ours are signed for a minute. */
+/** The files to measure. Files of ours have URLs signed for a minute. */
 const workFor = async (
   { request, now }: JudgedCreation,
   inputs: readonly InputFile[],
@@ -125,7 +125,7 @@ const workFor = async (
   return { requestId: request.requestId, files, longestSeconds: referenceVideoMaxSeconds };
 };
 
-/** The limits of a model on reference videos. Together they have the most seconds for which no route of it refuses early. */
+/** The limits of a model on reference videos. The total length may be as long as the most generous route accepts. */
 const clipLimitsOf = (modelId: string, { credentials, left }: CreationFacts): ClipLimits => ({
   ...findVideoModel(modelId),
   routeSeconds: Math.max(
@@ -138,10 +138,10 @@ const clipLimitsOf = (modelId: string, { credentials, left }: CreationFacts): Cl
 const isCopied = (measure: InputMeasure): boolean =>
   'extension' in measure && measure.extension !== undefined;
 
-/** Measuring never began, so it cost nothing and there are no copies. */
+/** Whether an error means that measuring never began: without cost and without copies. */
 const isThrottled = (error: unknown): boolean => error instanceof ServiceError;
 
-/** The request with what measuring its inputs found. Throws `ValidationError` when they cannot be used. */
+/** The request with the results of measuring its inputs. Throws `ValidationError` for unusable inputs. */
 const withMeasures = (
   request: StoredRequest,
   inputs: readonly InputFile[],

@@ -21,8 +21,8 @@ export type DeletionOfMany = Deletion | { outcome: 'failed' };
  * Deletes one request of an account with its files and everything else stored for it.
  *
  * 1. Refuse a request that is absent, another account's, or unfinished, as far as this version knows.
- * 2. Replace the record by a mark that names its files. Of concurrent calls, one removes the record and counts it.
- * 3. Remove the files and the operators' traces. If this fails or is interrupted, the reconciler resumes it.
+ * 2. Replace the record by a mark that names its files. Only one of several concurrent calls removes and counts the record.
+ * 3. Remove the files and the operators' traces. The reconciler resumes an interrupted or failed removal.
  */
 export const deleteRequest = (accountId: string, requestId: string, now: Date): Promise<Deletion> =>
   deletionOf({ accountId, requestId }, now)();

@@ -54,18 +54,21 @@ export interface AtRoute {
 }
 
 /**
- * The result of entering a route: the request may call the provider, waits in the route's queue, or goes on to another workflow
- * step.
+ * The result of entering a route: the request may call the provider, waits in the route's queue, or continues with another
+ * workflow step.
  */
-export type Entry = AtRoute | { kind: 'queue'; position: QueuePosition } | { kind: 'step'; step: NextStep };
+export type RouteEntry =
+  | AtRoute
+  | { kind: 'queue'; position: QueuePosition }
+  | { kind: 'step'; step: NextStep };
 
-const again = (now: Date): Entry => ({ kind: 'step', step: retryAt(now, now, now) });
+const again = (now: Date): RouteEntry => ({ kind: 'step', step: retryAt(now, now, now) });
 
 /**
  * Assigns a request its route, and takes a permit there. An unusable route is passed over: a provider without a key, an upstream
  * model that does not take a field of the request, or a paused route that is full or on trial.
  */
-export const enterRoute = async (beginning: Beginning): Promise<Entry> => {
+export const enterRoute = async (beginning: Beginning): Promise<RouteEntry> => {
   const { request, all, clock, providerRouteOf } = beginning;
   const except = new Map<string, string>();
   const untaken = new Map<string, string>();
@@ -116,7 +119,7 @@ interface Assigned extends Beginning {
 }
 
 /** Takes a permit of the assigned route if calls are to be made there; of a paused route, the trial as well. */
-const enterAt = async (assigned: Assigned): Promise<Entry | 'full' | 'tried'> => {
+const enterAt = async (assigned: Assigned): Promise<RouteEntry | 'full' | 'tried'> => {
   const { request, all, clock, assignment, destination, provider, plan } = assigned;
   const { choice, options } = destination;
   const current = latestAttempts(currentAttempts(request, all));

@@ -101,10 +101,10 @@ const budgetCondition = (
 ): { condition: string; values: Record<string, Thousandths> } => {
   if (!budget) return { condition: 'attribute_not_exists(budget)', values: {} };
   const { perDayThousandths: day, perMonthThousandths: month } = budget;
-  const isLimit = (name: keyof Budget, value: Thousandths | undefined, placeholder: string): string =>
+  const limitCondition = (name: keyof Budget, value: Thousandths | undefined, placeholder: string): string =>
     value === undefined ? `attribute_not_exists(budget.${name})` : `budget.${name} = ${placeholder}`;
   return {
-    condition: `attribute_exists(budget) AND ${isLimit('perDayThousandths', day, ':perDay')} AND ${isLimit('perMonthThousandths', month, ':perMonth')}`,
+    condition: `attribute_exists(budget) AND ${limitCondition('perDayThousandths', day, ':perDay')} AND ${limitCondition('perMonthThousandths', month, ':perMonth')}`,
     values: {
       ...(day !== undefined && { ':perDay': day }),
       ...(month !== undefined && { ':perMonth': month }),

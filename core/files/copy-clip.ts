@@ -45,9 +45,10 @@ interface CopiedClip extends VideoType {
 }
 
 /**
- * Copies a video at a caller's URL into the bucket and measures the same bytes, so that the measured file is the stored file. Fetches
- * it once, up to 100 MiB, with a few parts of 5 MiB in memory. Throws `UnreadableVideoError`, `FileNotFetchedError` when it cannot
- * be fetched or is another file, `ClipTooLongError`, and the errors of the bucket. Leaves no object when it throws.
+ * Copies a video at a caller's URL into the bucket and measures the same bytes, so that the measured file is the stored file.
+ * Fetches the video once, up to 100 MiB, with a few parts of 5 MiB in memory. Throws `UnreadableVideoError`,
+ * `FileNotFetchedError` for a failed fetch or a file of another kind, `ClipTooLongError`, and the errors of the bucket. A throw
+ * leaves no object.
  */
 export const copyClip = async ({ url, keyOf, longestSeconds, signal }: ClipCopy): Promise<CopiedClip> => {
   try {

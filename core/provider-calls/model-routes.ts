@@ -43,12 +43,12 @@ const ConfiguredRoute = z.strictObject({
   queriesPerSecond: z.optional(z.number().check(z.minimum(0.1), z.maximum(100))),
 });
 /**
- * One way to a model. `provider` is an account at a provider. `limits` replaces the built-in limits of the upstream model: a
- * request beyond the limits goes to another route that accepts it. `generateAudio` is the default for a video whose caller leaves
- * sound open; absent: with sound. With `refusesEarly`, a creation that no route accepts is refused with 400, although the catalog
- * allows the creation. `maxRunning` is the most calls and tasks under way at once, `requestsPerSecond` the most creations; null
- * or absent: no limit. `queriesAtOnce` and `queriesPerSecond` are how fast the reconciler queries and lists the tasks of the
- * account, for all its models together.
+ * A configured route to a model. `provider` is an account at a provider. `limits` replaces the built-in limits of the upstream
+ * model: a request beyond the limits goes to another route that accepts it. `generateAudio` is the default for a video whose
+ * caller leaves sound open; absent: with sound. With `refusesEarly`, a creation that no route accepts is refused with 400,
+ * although the catalog allows the creation. `maxRunning` limits calls and tasks under way at once, `requestsPerSecond` creations;
+ * null or absent: no limit. `queriesAtOnce` and `queriesPerSecond` limit the reconciler's queries and lists of the account's
+ * tasks, for all models of the account together.
  */
 export type ConfiguredRoute = z.infer<typeof ConfiguredRoute>;
 
@@ -59,11 +59,11 @@ export const RouteList = z.pipe(
 );
 
 /**
- * The routes of each model, by model id: deployment configuration. A model without an entry has none.
+ * The routes of every model, by model id: deployment configuration. A model without an entry has no route.
  *
  * The limits in `cdk.json` are the providers' own, of an account and model. Wan: 5 creations a second and 5 running tasks
  * (https://help.aliyun.com/en/model-studio/rate-limit). Seedream 4.5: 500 images a minute
- * (https://docs.byteplus.com/en/docs/ModelArk/1824121). Of the other models none is published.
+ * (https://docs.byteplus.com/en/docs/ModelArk/1824121). For other models, no limit is published.
  */
 export const ModelRoutes = z.record(z.string(), RouteList);
 export type ModelRoutes = z.infer<typeof ModelRoutes>;

@@ -71,14 +71,13 @@ const PassedOver = z.object({ route: z.string(), why: z.string() });
 export type PassedOver = z.infer<typeof PassedOver>;
 
 /**
- * One attempt of a creation call to a provider, as stored. It is written before the call, so that the record
- * exists even if the outcome is never learned. `call` is the call's index in the plan, `attempt` counts from
- * 0. The call went to `provider`, `upstreamModel` and `baseUrl`. The process that makes the call keeps
- * `aliveAt` current. `suspectedAt` is when a run found it outdated; marking the attempt alive clears it.
- * Since `refusedAt` the provider has refused to report the state of the task. `cancellation` is when its task
- * was cancelled after the end of the request, or with `reason`, why that failed. `assignment` is
- * the number of the request's assignment under which the call was made. `passedOver` are the routes that were not chosen, of a model with
- * several.
+ * A stored attempt of a creation call to a provider. The record is written before the call, so that an attempt without a known
+ * outcome is on record. `call` is the call's index in the plan, `attempt` counts from
+ * 0. The call went to `provider`, `upstreamModel` and `baseUrl`. The calling process keeps `aliveAt` current. `suspectedAt` is
+ *    when a run found `aliveAt` outdated; a mark of the living process clears `suspectedAt`. Since `refusedAt` the provider has
+ *    refused to report the state of the task. `cancellation` is the cancellation of the task after the request's end, with a
+ *    `reason` if the cancellation failed. `assignment` is the number of the request's assignment at the call. `passedOver` are
+ *    the routes that were not chosen, for a model with several routes.
  */
 export const ProviderAttempt = z.object({
   requestId: z.string(),

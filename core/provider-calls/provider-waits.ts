@@ -8,11 +8,10 @@ import { MOST_RETRY_AFTER_SECONDS } from './attempt-rules.ts';
 import { ATTEMPT_RETENTION_SECONDS } from './provider-attempts.ts';
 
 /**
- * How a request waits for its provider. `taskToken` wakes its execution; tokens are in the order of `tokenOrder`,
- * when the state was entered and how often it was retried. `waitingSince` is when the execution
- * began to wait under it, `queriedAt` the last query, `calledBackAt` the provider's last callback. `callbackQueryAt` is the
- * last query for a callback. While `callbackQueryIsPlanned`, that query is still to be made: clocks differ, so its time does not say.
- * `notBefore` is until when the provider asked not to be queried.
+ * A request's wait for its provider. `taskToken` wakes the execution; `tokenOrder` orders the tokens by the state's entry and
+ * retries. `waitingSince` is the start of the wait under this token, `queriedAt` the last query, `calledBackAt` the provider's
+ * last callback. `callbackQueryAt` is the last query for a callback; `callbackQueryIsPlanned` says whether the query is still to
+ * come, which its time cannot tell across differing clocks. The provider asked for no query until `notBefore`.
  */
 export const ProviderWait = z.object({
   requestId: z.string(),

@@ -44,9 +44,9 @@ type ProviderMeaning =
   | { kind: 'accepted'; taskId: string }
   | { kind: 'waiting' }
   /**
-   * The provider reported a final failure. `taken` is of a creation: whether the provider took the call. A task that
-   * failed has none: it was taken. Without an `obstacle`, no other provider is asked either. `blamesInput`: the request was at
-   * fault, such as by a file, and says nothing about the provider. The `input` of the failure then says what is wrong with which input.
+   * The provider reported a final failure. `taken`, only of a creation, is whether the provider accepted the call; a failed task
+   * was always accepted. A failure without an `obstacle` is final at every provider. `blamesInput`: the request is at fault, such
+   * as by a file, so the failure says nothing about the provider, and `input` of the failure names the input and the reason.
    */
   | {
       kind: 'failed';

@@ -62,14 +62,14 @@ export interface RunOptions {
 }
 
 /**
- * The control loop: runs for 59 s while anything is open, and ends at once when nothing is due before its end. Each tick:
+ * The control loop: runs for up to 59 s, and ends early when nothing falls due before the end of the run. Each tick:
  *
  * 1. Renew the run. If a newer run has taken over, end.
  * 2. Read the due lists and the route limits.
  * 3. Check due items; query unfinished tasks, or look many up in their provider's list, each account at its own pace.
  * 4. Admit queued requests.
  *
- * At its end it lists every open item for its next check. An error of one item or route is logged and does not stop the rest.
+ * At the end, every open item is listed for its next check. An error of an item or route is logged and does not stop the loop.
  */
 export const runReconciler = (options: RunOptions): Promise<void> => new Run(options).toEnd();
 

@@ -35,8 +35,8 @@ const MAX_ATTEMPTS = 3;
 const RETRY_PAUSE_MS = 500;
 
 /**
- * Some outputs are not stored, and a later attempt may store them. As a retryable error of the SDK, it reaches
- * the state machine as `TransientError`.
+ * Some outputs are not stored yet, and a later attempt may store them. Marked as retryable, so that the error reaches the state
+ * machine as `TransientError`.
  */
 class OutputsPendingError extends Error {
   override name = 'OutputsPendingError';
@@ -44,15 +44,15 @@ class OutputsPendingError extends Error {
 }
 
 /**
- * Copies every output the provider produced to the bucket and records them, then removes the copies of the reference
- * videos. An output whose file stays absent or cut off, or that is not a file we deliver, is recorded without a file and
- * does not affect the others.
+ * Copies every output of the provider into the bucket, records the outputs, then removes the copies of the reference videos. An
+ * output whose file stays absent or cut off, or is not of a kind that we deliver, is recorded without a file, and the other
+ * outputs are stored.
  *
- * Idempotent: it does nothing once the outputs are recorded; before, it writes the same files under the same
- * keys. If the request was failed or deleted while this or an earlier run was under way, the files are removed again.
+ * Idempotent: a run after the outputs are recorded does nothing, and an earlier run writes the same files under the same keys. If
+ * the request failed or was deleted during a run, the files are removed again.
  *
- * Throws `UnknownStatusError`, and `OutputsPendingError` when the bucket, the network or the file's server failed. The outputs stored by
- * then are kept for the next run. When the time for storing is over, they are recorded without the others.
+ * Throws `UnknownStatusError`, and `OutputsPendingError` when the bucket, the network or a file's server failed: the stored
+ * outputs are kept for the next run. When the time for storing is over, missing outputs are recorded without a file.
  */
 export const storeOutputs = async (requestId: string, clock: Clock = systemClock): Promise<void> => {
   const { request, attempts } = await findRequestAndAttempts(requestId);

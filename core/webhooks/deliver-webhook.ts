@@ -56,11 +56,11 @@ export interface Delivery {
 const UNDER_WAY_SECONDS = 60;
 
 /**
- * Makes the next attempt to deliver the webhook of a terminal request, or of a balance event, and returns the next step. Sends the record as it
- * reads now, freshly signed, and records the attempt. Only the status of the answer counts; its body is not read. Each attempt is made once:
- * for one that was made before, returns the step that followed.
+ * Makes the next attempt to deliver the webhook of a terminal request, or of a balance event, and returns the next step. Sends
+ * the record as it reads now, freshly signed, and records the attempt. Only the status of the answer counts; its body is not
+ * read. Each attempt is made once: a repeated attempt only returns the step that followed.
  *
- * Postpones the attempt while the account has no slot left, or backs off from the host because it hung. Returns when to come back.
+ * The attempt is postponed while the account has no free slot or backs off from a host that hung.
  */
 export const deliverWebhook = async (
   delivery: Delivery,

@@ -22,7 +22,7 @@ import { sleep, systemClock, type WaitingClock } from '../../core/time.ts';
 import { nameUpload, type OwnUpload } from '../../core/uploads/own-upload.ts';
 import { type ApiRequest, wrongFields } from '../http/api-request.ts';
 import { authorizeKey, identifyCaller } from '../http/authorize.ts';
-import { headersOf, imagesResponse } from './answer.ts';
+import { imageHeaders, imagesResponse } from './answer.ts';
 import { stillMakingResponse } from './errors.ts';
 import { loadNamedModels } from './models.ts';
 import { type ImageParameters, readParameters } from './parameters.ts';
@@ -75,7 +75,7 @@ export const makeImages = async (
         (await createForCall(account, submission, call, files));
       if (!held) return stillMakingResponse(undefined);
       const until = new Date(request.now.getTime() + waitSeconds * 1000);
-      const clockOfWait = parameters.isStreamed ? open(headersOf(held.requestId, parameters)) : clock;
+      const clockOfWait = parameters.isStreamed ? open(imageHeaders(held.requestId, parameters)) : clock;
       return awaitImages(held, until, parameters, clockOfWait);
     }),
   );

@@ -42,18 +42,18 @@ const valueInForm = (name: string, text: string): unknown => {
   return name === 'stream' && /^(true|false)$/.test(text) ? text === 'true' : text;
 };
 
-/** The fields of a form that hold images: the first name is that of errors. */
-export interface ImageFields {
+/** The form fields that hold images. Errors name the first field. */
+export interface ImageFileFields {
   names: readonly [string, ...string[]];
   most: number;
   isRequired: boolean;
 }
-const OF_EDITS: ImageFields = { names: ['image', 'image[]'], most: MAX_IMAGES, isRequired: true };
+const OF_EDITS: ImageFileFields = { names: ['image', 'image[]'], most: MAX_IMAGES, isRequired: true };
 
 /** Reads a `multipart/form-data` body. Throws `ValidationError` for a body that is not one, or too large. */
 export const readImageForm = async (
   request: ApiRequest,
-  { names, most, isRequired }: ImageFields = OF_EDITS,
+  { names, most, isRequired }: ImageFileFields = OF_EDITS,
 ): Promise<AskedImages> => {
   const bytes = request.rawBody();
   if (bytes.byteLength > MAX_FORM_BYTES) throw notAForm('must be at most 4 MiB');

@@ -11,7 +11,7 @@ import { answerSchemas, type FieldNotes, type Json, schemaRef } from './json-sch
 import { IMAGE_NOTES, MODEL_ID_SCHEMAS, VIDEO_NOTES } from './notes.ts';
 import { BODY_SCHEMAS, type CallerEndpoint, OPERATIONS, type Operation } from './operations.ts';
 import { quickStart } from './quick-start.ts';
-import { HEADERS, headersOf, refusalRefs, refusalResponses } from './refusals.ts';
+import { HEADERS, headerRefs, refusalRefs, refusalResponses } from './refusals.ts';
 import { codeSamples } from './samples.ts';
 
 const INFO = {
@@ -104,7 +104,7 @@ const operationOf = (name: CallerEndpoint, operation: Operation): Json => {
     responses: {
       [answer.status]: {
         description: answer.description,
-        headers: headersOf(answer.headers),
+        headers: headerRefs(answer.headers),
         content: { 'application/json': { schema: answer.schema, ...examplesOf(answer.examples) } },
       },
       ...refusalRefs(refusals),

@@ -25,9 +25,9 @@ import {
 } from '../failures.ts';
 import {
   type Answered,
+  answerText,
   type HttpAnswer,
   optionalNumber,
-  optionalText,
   readBody,
   reportedSeed,
   requiredText,
@@ -47,7 +47,7 @@ import { listUnfinishedOf } from './task-list.ts';
 import { planArkVideo, TASKS_PATH } from './videos.ts';
 
 const ImagesBody = z.object({
-  data: z.array(z.object({ url: z.catch(optionalText(), undefined), error: z.optional(z.unknown()) })),
+  data: z.array(z.object({ url: z.catch(answerText(), undefined), error: z.optional(z.unknown()) })),
 });
 const ImagesUsage = z.object({ usage: z.object({ generated_images: optionalNumber() }) });
 type ImageItem = z.output<typeof ImagesBody>['data'][number];
@@ -57,7 +57,7 @@ const CreatedTask = z.object({ id: requiredText() });
 const TaskBody = z.object({
   status: requiredText(),
   error: z.optional(z.unknown()),
-  content: z.catch(z.optional(z.nullable(z.object({ video_url: optionalText() }))), undefined),
+  content: z.catch(z.optional(z.nullable(z.object({ video_url: answerText() }))), undefined),
   duration: optionalNumber(),
   seed: optionalNumber(),
 });

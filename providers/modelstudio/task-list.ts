@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
 import type { TaskListing } from '../../core/provider-calls/providers.ts';
-import { type HttpAnswer, logUnreadable, optionalNumber, optionalText, readBody } from '../http.ts';
+import { answerText, type HttpAnswer, logUnreadable, optionalNumber, readBody } from '../http.ts';
 import { untoldList } from '../task-lists.ts';
 import { taskStateOf } from '../task-states.ts';
 
 /** One page of a list: https://www.alibabacloud.com/help/en/model-studio/manage-asynchronous-tasks */
 const Page = z.object({
-  data: z.array(z.object({ task_id: optionalText(), status: optionalText() })),
+  data: z.array(z.object({ task_id: answerText(), status: answerText() })),
   total_page: optionalNumber(),
 });
 type Page = z.output<typeof Page>;
