@@ -10,7 +10,7 @@ export const CONNECT_TIMEOUT_MS = 5_000;
 const NEXT_ADDRESS_MS = 250;
 
 /** The server was not connected within 5 s, so nothing was sent. */
-export class ConnectTimeoutError extends Error {
+class ConnectTimeoutError extends Error {
   override name = 'ConnectTimeoutError';
   readonly code = 'CONNECT_TIMEOUT';
 }

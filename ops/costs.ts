@@ -55,7 +55,7 @@ const costIn = (costs: readonly ProviderCost[] | undefined): Thousandths | undef
 };
 
 /** Adds up ledger entries, each with the costs of its request, by the dimensions asked for. A cost counts with the debit. */
-export class CostTally {
+class CostTally {
   private readonly by: readonly CostDimension[];
   private readonly groups = new Map<string, CostGroup>();
 

@@ -37,7 +37,7 @@ export const shownRate = (
 };
 
 /** A model's rate as `--json` prints it, with resolutions in catalog order. */
-export const renderRate = ({ id, billing, ...model }: CatalogModel, rate: Rate | undefined) => {
+const renderRate = ({ id, billing, ...model }: CatalogModel, rate: Rate | undefined) => {
   if (!rate || 'perImage' in rate || model.type === 'image') return { model: id, billing, ...rate };
   const inOrder = model.resolutions.filter((resolution) => Object.hasOwn(rate.perSecond, resolution));
   const perSecond = Object.fromEntries(inOrder.map((resolution) => [resolution, rate.perSecond[resolution]]));
@@ -45,7 +45,7 @@ export const renderRate = ({ id, billing, ...model }: CatalogModel, rate: Rate |
 };
 
 /** One row per tier or resolution. */
-export const rowsOf = (model: CatalogModel, rate: Rate | undefined): Cell[][] => {
+const rowsOf = (model: CatalogModel, rate: Rate | undefined): Cell[][] => {
   if (!rate) return [[model.id, 'no rate', null, null]];
   if ('perImage' in rate) {
     return rate.perImage.map(({ maxPixels, xTokens }) => [

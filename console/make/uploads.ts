@@ -54,7 +54,7 @@ export const dropUpload = (id: number): void => {
 };
 
 /** Checks a file, sends it to the storage, and fills the field with the URL that names it. Nothing rejects: the file says what is wrong. */
-export const giveFile = async (file: File, { model, field }: UploadTarget): Promise<void> => {
+const giveFile = async (file: File, { model, field }: UploadTarget): Promise<void> => {
   lastId += 1;
   const [id, stop] = [lastId, new AbortController()];
   const isList = field.control === 'files';

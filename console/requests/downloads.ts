@@ -8,7 +8,7 @@ import { readOne, recordOf } from '../state/records.ts';
 export const downloading = signal<{ done: number; all: number } | undefined>(undefined);
 
 /** The name of an output's file: its id, and the end of its URL. */
-export const fileNameOf = ({ id, url = '' }: Output): string =>
+const fileNameOf = ({ id, url = '' }: Output): string =>
   `${id}${/\.\w+$/.exec(withoutQuery(url))?.[0] ?? ''}`;
 
 interface StoredFile {

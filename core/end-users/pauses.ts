@@ -22,7 +22,7 @@ export const pauseWrite = (
 };
 
 /** The longest pause that an operator can set (`lib/context.ts`). */
-export const MAX_PAUSE_SECONDS = 3_600;
+const MAX_PAUSE_SECONDS = 3_600;
 
 /**
  * Whole seconds left of a stored pause, at least 1. Undefined without a pause, after its end, and for a pause set by a clock far

@@ -40,7 +40,7 @@ const PLAIN = new Set(['', 'identity', 'aws-chunked', 'none', 'binary', 'utf-8']
 const MAX_ENCODINGS = 3;
 
 /** A body has an encoding that is not supported. */
-export class UnknownEncodingError extends Error {
+class UnknownEncodingError extends Error {
   override name = 'UnknownEncodingError';
 }
 

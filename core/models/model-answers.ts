@@ -157,8 +157,4 @@ export const CatalogModel = named(
 export type CatalogModel = ImageModel | VideoModel;
 
 /** The response of `GET /v1/models`. */
-export const ModelsAnswer = named(
-  'Models',
-  'The models that can be used right now.',
-  z.object({ data: z.array(CatalogModel) }),
-);
+named('Models', 'The models that can be used right now.', z.object({ data: z.array(CatalogModel) }));

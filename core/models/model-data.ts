@@ -3,7 +3,7 @@ import { ImageRate, VideoRate } from './rate-schemas.ts';
 import { PRESET_SIDE_PIXELS, type SizePreset } from './size-presets.ts';
 
 /** The inputs of a video besides the prompt. */
-export const INPUT_MODES = [
+const INPUT_MODES = [
   'first_frame',
   'last_frame',
   'reference_images',

@@ -107,7 +107,7 @@ export const READ_AGAIN = { 'Retry-After': '5' } as const;
 export type RespondWithError = (error: ServiceError) => APIGatewayProxyResult;
 
 /** The response for an error in the API's format. */
-export const errorResponse: RespondWithError = (error) => {
+const errorResponse: RespondWithError = (error) => {
   const fields = error instanceof ValidationError ? { fields: error.fields } : {};
   const body: ErrorBody = { error: { code: error.code, message: error.message, ...fields } };
   const retryAfter = error.retryAfterSeconds;
@@ -127,7 +127,7 @@ export const internalError = (cause: unknown): ServiceError =>
  * unknown path for OpenAI's clients: 404. Undefined for a method that the path takes. The gateway cannot give this answer: mock
  * integrations only take listed content types, and the gateway's own errors have the same shape for every path.
  */
-export const wrongMethod = (
+const wrongMethod = (
   { resource, httpMethod }: Pick<APIGatewayProxyEvent, 'resource' | 'httpMethod'>,
   respond: RespondWithError,
 ): APIGatewayProxyResult | undefined => {

@@ -14,7 +14,7 @@ export interface Point {
 export type AlarmState = 'OK' | 'ALARM' | 'INSUFFICIENT_DATA';
 
 /** A metric of a template with its dimensions, in readable form. */
-export const metricKey = ({ Namespace, MetricName, Dimensions = [] }: Properties): string => {
+const metricKey = ({ Namespace, MetricName, Dimensions = [] }: Properties): string => {
   const split = Dimensions.map(
     ({ Name, Value: value }: { Name: string; Value: unknown }) => `${Name}=${render(value)}`,
   );

@@ -83,7 +83,7 @@ export const startProcess = (
 };
 
 /** Model routes of every service. */
-export const ROUTES = {
+const ROUTES = {
   'xSD4.5': { provider: 'modelark', upstreamModel: 'one' },
   xQI3Pro: { provider: 'modelstudio', upstreamModel: 'two' },
 };

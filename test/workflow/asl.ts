@@ -8,7 +8,7 @@ const folder = new URL('../../statemachines/', import.meta.url);
  * (https://docs.aws.amazon.com/step-functions/latest/dg/bp-lambda-serviceexception.html), a function that timed
  * out, and one whose process died.
  */
-export const LAMBDA_TRANSIENT_ERRORS = [
+const LAMBDA_TRANSIENT_ERRORS = [
   'Lambda.TooManyRequestsException',
   'Lambda.ClientExecutionTimeoutException',
   'Lambda.ServiceException',

@@ -12,11 +12,11 @@ import { stubProvider, taskFinishedAt } from './stub-provider.ts';
 
 export type ProviderRoute = ReturnType<typeof stubProvider>;
 
-export const FINISHED: ProviderAnswer = {
+const FINISHED: ProviderAnswer = {
   kind: 'done',
   outputs: [{ url: 'https://files.provider.example/v.mp4' }],
 };
-export const ACCEPTED: ProviderAnswer = { kind: 'accepted', taskId: 'task-1' };
+const ACCEPTED: ProviderAnswer = { kind: 'accepted', taskId: 'task-1' };
 export const CALLING_BACK = { callsBack: true };
 export const POLLED = { callsBack: false };
 
@@ -48,7 +48,7 @@ export const runVideo = (
   );
 
 /** A caller's read of the record. */
-export const read = async (providerRouteOf: ProviderRoute): Promise<void> => {
+const read = async (providerRouteOf: ProviderRoute): Promise<void> => {
   const [request, wait] = await Promise.all([findRequest(VIDEO_ID), findProviderWait(VIDEO_ID)]);
   if (request) await catchUpOnRead(request, wait, providerRouteOf);
 };

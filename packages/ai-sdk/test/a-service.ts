@@ -25,7 +25,7 @@ const VIDEO_MODEL = {
 };
 
 /** Models on offer: of images and of videos, a model with every option and models with fewer options. */
-export const MODELS = [
+const MODELS = [
   { id: 'xSD4.5', ...IMAGE_MODEL },
   { id: 'xZI1.0Pro', ...IMAGE_MODEL, maxReferences: 0, maxImagesPerRequest: 1 },
   { id: 'seeded', ...IMAGE_MODEL, parameters: [{ name: 'seed', min: 0, max: 9999 }] },

@@ -13,7 +13,7 @@ const isJson = (value: unknown): value is Json =>
  * The document with every object closed: callers must bear new fields, but a field that the service answers and the
  * document does not name is a mistake.
  */
-export const closed = (value: unknown): unknown => {
+const closed = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(closed);
   if (!isJson(value)) return value;
   const inner = Object.fromEntries(Object.entries(value).map(([name, one]) => [name, closed(one)]));

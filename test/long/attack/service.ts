@@ -30,7 +30,7 @@ export interface Answer {
 export const memory = new MemoryTable(table);
 export const secrets = new MemorySecrets();
 export const executions = new MemoryExecutions();
-export const files = new MemoryBucket();
+new MemoryBucket();
 
 const handlers = new Map<EndpointName, Handler>();
 for (const name of Object.keys(ROUTES) as EndpointName[]) {

@@ -16,7 +16,7 @@ export interface DrawnScore {
  * Whether a suite found a drawn bug. A suite that hangs or cannot run counts as having found it: no such change would
  * be released.
  */
-export const isFound = ({ result }: Finding): boolean => result !== 'unnoticed';
+const isFound = ({ result }: Finding): boolean => result !== 'unnoticed';
 
 /** The suite that found a bug; undefined when none did. */
 export const finderOf = (findings: Findings): Suite | undefined =>

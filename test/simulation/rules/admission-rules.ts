@@ -15,9 +15,9 @@ const tightRoutes = (images: number, videos: number) =>
 /** Routes as tight as a provider's: with room for one request at a time, or for those of several accounts. */
 export const TIGHT_ROUTES = [tightRoutes(2, 1), tightRoutes(3, 2)] as const;
 
-/** How long a decision may take, from its read of the route limit to its write: a choice is fair if it was at any moment of it. */
 /** The longest call to the table, with all its attempts. */
 const LATE_WRITE_MS = 22_000;
+/** The time of a decision, from its read of the route limit to its write: a choice is fair if it was so at any moment in between. */
 const DECISION_MS = 10_000;
 /** From the deployment that removes a route until a run of the control loop, a minute later at most, has woken all that queue at the route. */
 const CLOSED_MS = 65_000 + MARGIN_MS;

@@ -15,7 +15,7 @@ const REPEATED_MS = 40_000;
  * The table of lateness: by how much one disturbance may delay a request, in milliseconds. Any number of disturbances excuses the sum, and no more.
  * An outage excuses its length and `AFTER_OUTAGE_MS`.
  */
-export const EXCUSED_MS: Readonly<Record<Fault | Disturbance, number>> = {
+const EXCUSED_MS: Readonly<Record<Fault | Disturbance, number>> = {
   // A client tries again within the same run.
   refused: REPEATED_MS,
   'answer-lost': REPEATED_MS,

@@ -12,7 +12,7 @@ export const putAttempt = (memory: MemoryTable, attempt: WebhookAttempt): void =
   });
 
 /** How many attempts of a delivery were made. */
-export const attemptsMade = (memory: MemoryTable, subjectId: string, delivery = subjectId): number =>
+const attemptsMade = (memory: MemoryTable, subjectId: string, delivery = subjectId): number =>
   memory
     .partition(webhookAttemptPartition(subjectId))
     .filter((item) => item.delivery === delivery && item.milliseconds !== undefined).length;

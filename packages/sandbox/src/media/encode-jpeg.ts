@@ -1,9 +1,5 @@
 import { BAND, type Bands } from './bands.ts';
 
-/**
- * A baseline JPEG (ITU-T T.81) of one-coloured bands: a block holds only the difference of its mean to the block before,
- * followed by the end of the block; all of a band but the first have none. Three components, none subsampled, all with the same tables.
- */
 /** Pixels on each side of a block. A band is one block high. */
 const BLOCK = BAND;
 const QUANTIZATION = Buffer.alloc(64, BLOCK);
@@ -111,7 +107,10 @@ const scan = ({ width, height, palette, colourOf }: Bands): Buffer => {
   return bytes.subarray(0, length);
 };
 
-/** Bands as a JPEG. */
+/**
+ * Bands as a baseline JPEG (ITU-T T.81) of one-coloured bands: a block holds only the difference of its mean to the block before,
+ * followed by the end of the block; all of a band but the first have none. Three components, none subsampled, all with the same tables.
+ */
 export const encodeJpeg = (bands: Bands): Buffer => {
   const { width, height } = bands;
   return Buffer.concat([

@@ -23,7 +23,7 @@ export const hold = async <T>(work: Promise<T>): Promise<T> => {
 };
 
 /** Lets every promise and stream that can go on do so. */
-export const drained = async (): Promise<void> => {
+const drained = async (): Promise<void> => {
   do await new Promise<void>((resolve) => nextTurn(resolve));
   while (held.size > 0);
 };

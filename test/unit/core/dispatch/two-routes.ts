@@ -19,7 +19,7 @@ import { ACCEPTED, ASSIGNED, given, memory } from './a-dispatch.ts';
 export { ACCEPTED, memory };
 
 /** The model of requests by default, and the names of its two routes. */
-export const MODEL = 'xQI3Pro';
+const MODEL = 'xQI3Pro';
 export const FIRST = 'modelark/one';
 export const SECOND = 'fal/two';
 

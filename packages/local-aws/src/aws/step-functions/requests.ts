@@ -55,7 +55,7 @@ export const executionName = (body: Json): string | undefined => {
 };
 
 /** `maxResults` of a list: at most 1,000, and 100 when absent or 0. Throws `ValidationException`. */
-export const pageSize = (body: Json): number => {
+const pageSize = (body: Json): number => {
   const asked = Number(body.maxResults ?? 0);
   if (Number.isInteger(asked) && asked >= 0 && asked <= 1_000) return asked || 100;
   throw new AwsError(
