@@ -159,7 +159,7 @@ const dialInTurn = (
   return { connected, dialled, stopDialling: () => clearTimeout(timer) };
 };
 
-/** The error that says most about a server: the first error of the server itself, else the first error of this machine. */
+/** The error to report for a server that did not connect: the first error of the server or, without one, of this machine. */
 const connectError = (errors: readonly NodeJS.ErrnoException[]): Error =>
   errors.find(({ code }) => !NO_WAY.has(code ?? '')) ??
   errors[0] ??

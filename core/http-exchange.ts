@@ -4,7 +4,7 @@ import type { LookupFunction, Socket } from 'node:net';
 import { pipeline, type Readable, Transform } from 'node:stream';
 import { openConnection } from './connection.ts';
 
-/** One HTTP request and what limits it. */
+/** An HTTP request and its limits. */
 export interface ExchangeOptions {
   method: string;
   headers: Record<string, string>;
@@ -47,7 +47,7 @@ export class ResponseExceededMaxSizeError extends Error {
   readonly code = 'RESPONSE_TOO_LARGE';
 }
 
-/** Silence after which TCP probes the other side, so that gateways keep a connection on which an answer takes minutes. */
+/** Silence after which TCP probes the server, so that gateways keep a connection whose answer takes minutes. */
 const PROBE_AFTER_MS = 60_000;
 
 /**

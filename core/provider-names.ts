@@ -2,9 +2,12 @@ import type { RequestKind } from './ids.ts';
 
 /** Facts of a provider that its adapter, the stack and the tools of operators share. */
 interface ProviderFacts {
-  /** Its name in the stack: `ModelArk` gives the context key `modelArkBaseUrl` and the output `ModelArkSecretName`. */
+  /**
+   * The provider's name in the stack: `ModelArk` gives the context key `modelArkBaseUrl` and the output
+   * `ModelArkSecretName`.`ModelArk` gives the context key `modelArkBaseUrl` and the output `ModelArkSecretName`.
+   */
   label: string;
-  /** Its product's name. */
+  /** The name of the provider's product. */
   product: string;
   /** The kinds of request that it calls back about. */
   callsBackFor: readonly RequestKind[];
@@ -14,11 +17,11 @@ interface ProviderFacts {
   sandboxPath: string;
   /** The variable of a shell that holds its own key. */
   keyVariable: string;
-  /** How fast the control loop queries the tasks of one account, unless a route says otherwise. */
+  /** The rate at which the control loop queries the tasks of an account, unless a route is configured otherwise. */
   queries: { atOnce: number; perSecond: number };
 }
 
-/** So much of a provider that documents no limit on queries. */
+/** The default query rate, for a provider that documents no limit. */
 const FEW_QUERIES = { atOnce: 4, perSecond: 10 };
 
 /** Every provider, by its name in callback URLs; the names of its accounts begin with that. */

@@ -9,7 +9,7 @@ import { clientOptions } from './aws-clients.ts';
 import { cachedFor } from './cached.ts';
 import { SECONDS_PER_DAY } from './time.ts';
 
-/** How long a secret is cached. A changed one takes effect within 5 min. */
+/** Time for which a secret is cached. A changed secret takes effect within 5 min. */
 export const SECRET_MAX_AGE_SECONDS = 300;
 
 const secretsManager = new SecretsManagerClient(clientOptions('secrets'));
@@ -39,9 +39,9 @@ export const readSecret = async (arn: string): Promise<string> => {
   return String(value);
 };
 
-/** How long the texts before and after a rotation are cached. */
+/** Time for which the versions of a secret are cached. */
 const VERSIONS_MAX_AGE_SECONDS = 60;
-/** How long after a rotation the text before it is accepted. */
+/** Time after a rotation in which the previous text is accepted. */
 const PREVIOUS_SECONDS = SECONDS_PER_DAY;
 
 /**
@@ -54,7 +54,7 @@ interface Version {
   createdAtMs: number;
 }
 
-/** By the secret's ARN. */
+/** The readers by the secret's ARN. */
 const versionReaders = new Map<string, (now: Date) => Promise<Versions>>();
 
 /**
@@ -78,7 +78,7 @@ const readVersions = async (arn: string): Promise<Versions> => {
   return [current, previous];
 };
 
-/** Undefined when no version has this stage, as before the first rotation. */
+/** A version of a secret by its stage; undefined when no version has the stage, as before the first rotation. */
 const readVersion = async (
   arn: string,
   VersionStage: 'AWSCURRENT' | 'AWSPREVIOUS',

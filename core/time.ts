@@ -39,7 +39,7 @@ export const secondsSince = (instant: Instant | undefined, now: Date): number =>
 
 export const SECONDS_PER_DAY = 86_400;
 
-/** How far the clocks of two functions may be apart. AWS keeps those of Lambda within milliseconds. */
+/** Largest difference between the clocks of two functions. AWS keeps those of Lambda within milliseconds. */
 export const CLOCK_SKEW_MS = 2_000;
 
 /**

@@ -8,7 +8,7 @@ import { type ApiKey, type ParsedKey, toApiKey } from './api-keys.ts';
 /** A key that was looked up, and whether the request was counted against its bucket. */
 export interface KeyUse {
   apiKey: ApiKey;
-  /** Set when the bucket was empty and the request was not counted: seconds until it may be repeated. */
+  /** Seconds until a repetition; set when the bucket was empty and the request was not counted. */
   retryAfterSeconds: number | undefined;
 }
 
@@ -72,7 +72,7 @@ export const consumeApiKey = async (
   return { apiKey, retryAfterSeconds: 1 };
 };
 
-/** How long an empty bucket takes until it is full. */
+/** The time in which an empty bucket fills. */
 const refillMsOf = ({ intervalMs, spareMs }: ApiKey): number => 2 * intervalMs + spareMs;
 
 /** Milliseconds since this call. */
@@ -81,7 +81,7 @@ const stopwatch = (): (() => number) => {
   return () => Date.now() - startedAtMs;
 };
 
-/** One attempt of one form. When the form did not fit, `counted` is false and the key is as stored. */
+/** An attempt with one form of the update. When the form did not fit, `counted` is false and the key is as stored. */
 const updateBucket = async (
   { keyId, digest }: Pick<ParsedKey, 'keyId' | 'digest'>,
   { now, latestMs }: { now: Date; latestMs: number },

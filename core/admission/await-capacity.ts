@@ -9,7 +9,7 @@ import { enterQueue } from './admission.ts';
 import { removeQueueEntry } from './queue-entries.ts';
 import { findRouteLimit } from './route-limits.ts';
 
-/** How long after the end of a request's time in the queue the control loop checks the request, and ends it. */
+/** Delay after a request's queue deadline until the control loop ends the request. */
 const CHECK_AFTER_SECONDS = 30;
 
 /**

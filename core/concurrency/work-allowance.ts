@@ -5,8 +5,8 @@ import { requiredNumberEnv } from '../environment.ts';
 export type CreationWork = 'clips' | 'filter';
 
 /**
- * By how much the creations accepted in an hour raised the allowance of each kind of work: by 1 each, and by 1 more where they used it.
- * `hour` counts from 1970.
+ * The extra allowance that accepted creations earned in an hour. Each creation adds 1 per kind of work, and 1 more per kind that
+ * it used. `hour` counts from 1970.
  */
 export const EarnedWork = z.object({ hour: z.number(), clips: z.number(), filter: z.number() });
 export type EarnedWork = z.infer<typeof EarnedWork>;
@@ -24,9 +24,9 @@ export const secondsToNextHour = (now: Date): number =>
 export interface WorkAllowance {
   /** The hour in which an accepted creation last raised it. */
   earnedHour: number | undefined;
-  /** How often it may be used in an hour. */
+  /** The number of uses in an hour. */
   most: (hour: number) => number;
-  /** Whether work that ended with this error cost nothing, so that the allowance is given back. */
+  /** Whether work that ended with this error cost nothing and returns the allowance. */
   isFree: (error: unknown) => boolean;
   /** The message to the caller when it is used up. */
   usedUp: string;

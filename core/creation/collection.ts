@@ -25,7 +25,7 @@ export interface LongCall {
   /** The digest of the `Idempotency-Key` or, without a key, of API key, route and body. */
   digest: string;
   isKeyed: boolean;
-  /** How often the client has sent this call before: 0 for a first call. */
+  /** The client's count of retries: 0 for a first call. */
   retry: number;
   /** The id of this call among waiting calls. */
   waiter: string;

@@ -16,7 +16,7 @@ const TIME_LIMIT_MS = 8_000;
 /** More than any provider takes: the rest is not fetched. */
 const MAX_BYTES = { image: 32 * 1024 * 1024, audio: 16 * 1024 * 1024 };
 
-/** Not an image of a type that a provider takes. */
+/** The message for a file that is no image of a type that providers take. */
 class UnreadableImageError extends Error {
   override name = 'UnreadableImageError';
 }
@@ -103,7 +103,7 @@ const toMilliseconds = (seconds: number): number => Math.round(seconds * 1_000);
 
 const UNREADABLE = [UnreadableVideoError, UnreadableAudioError, UnreadableImageError];
 
-/** Why a file cannot be used; undefined when that is not for its server or its bytes. */
+/** Why a file cannot be used; undefined for an error that neither the file's server nor its bytes caused. */
 const problemOf = (error: unknown, signal: AbortSignal): string | undefined => {
   if (UNREADABLE.some((kind) => error instanceof kind)) return (error as Error).message;
   if (signal.aborted) return 'could not be measured in time';

@@ -30,7 +30,10 @@ import {
   writeCreation,
 } from './write-creation.ts';
 
-/** How many creations of one account may measure inputs at once: each waits for `measure-clips`, whose concurrency all accounts share. */
+/**
+ * Limit on an account's creations that measure inputs at once: each waits for `measure-clips`, whose concurrency all accounts
+ * share.
+ */
 export const MEASURING_SLOTS = 4;
 /** Lease of a slot: longer than all attempts of a call to `measure-clips` (`CALL_LIMITS`). */
 const LEASE_SECONDS = 25;
@@ -38,7 +41,7 @@ const LEASE_SECONDS = 25;
 /** Writes a judged creation. */
 type Write = (judged: JudgedCreation) => Promise<WrittenCreation | RepeatedCreation>;
 
-/** How inputs are measured, and the copies of a refused creation removed. */
+/** The calls that measure inputs, and remove the copies of a refused creation. */
 export interface Measuring {
   measure: (inputs: InputsToMeasure) => Promise<InputMeasure[]>;
   discard: (inputs: InputsToMeasure) => Promise<void>;

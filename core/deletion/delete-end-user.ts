@@ -18,7 +18,7 @@ import type { ExtraWrites } from '../table/transactions.ts';
 import { addSeconds, type Clock, systemClock, toInstant } from '../time.ts';
 import { answerOf, deleteRequests, whileInTime } from './delete-requests.ts';
 
-/** How much a call removed. */
+/** The counts of a removal by one call. */
 export interface RemovedRequests {
   removedRequests: number;
   removedObjects: number;
@@ -65,7 +65,7 @@ export const deleteEndUser = async (
   return removed;
 };
 
-/** Undefined when the time was up before everything was removed. */
+/** Finishes a claimed removal. Undefined when the time was up before everything was removed. */
 const finishRemoval = async (
   removal: EndUserRemoval,
   startedAt: Date,
@@ -81,7 +81,7 @@ const finishRemoval = async (
   return removed;
 };
 
-/** How long after the reconciler removed an end-user a call repeated for them succeeds. */
+/** Time after a removal by the reconciler in which a repeated call succeeds. */
 const REPEATED_WITHIN_SECONDS = 120;
 
 /** Whether the reconciler has just removed the end-user for an earlier call. */

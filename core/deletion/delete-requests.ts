@@ -152,14 +152,14 @@ export const bulkDelete = async (
   return new Map(outcomes);
 };
 
-/** How long one call of the API begins and repeats deletions, in milliseconds. */
+/** Milliseconds in which an API call begins and repeats deletions. */
 const BUDGET_MS = 20_000;
-/** When one call answers at the latest, deletions under way or not: API functions and API Gateway end soon after. */
+/** Latest answer of a call, with deletions under way or not: API functions and API Gateway end soon after. */
 const ANSWER_MS = 24_000;
 
 const elapsedMs = (startedAt: Date, clock: Clock): number => clock.now().getTime() - startedAt.getTime();
 
-/** Whether a call that started then may begin another deletion: for 20 s. */
+/** Whether a call may still begin a deletion: for 20 s after its start. */
 export const whileInTime =
   (startedAt: Date, clock: Clock): (() => boolean) =>
   () =>

@@ -92,7 +92,7 @@ const withDeadCalls = async (
   return attempts.map((attempt) => latest.find((one) => isSame(one, attempt)) ?? attempt);
 };
 
-/** The step of a request that is past its deadline, where its time in the queue may have run out. */
+/** The step of a request past its deadline or its queue deadline. */
 const afterDeadline = async (
   request: StoredRequest,
   latest: readonly ProviderAttempt[],
@@ -104,7 +104,7 @@ const afterDeadline = async (
   return stepAfterCalls(latest, deadline, clock.now());
 };
 
-/** The step of a run that finds its request ended: it may have got a permit since. */
+/** The step of a run whose request has ended. A permit that the request got meanwhile is released. */
 const stopped = async (request: StoredRequest, clock: Clock): Promise<NextStep> => {
   await leaveRoutes(request, clock);
   const ended = isTerminal(request) ? request : (await findRequestAndAttempts(request.requestId)).request;
@@ -190,7 +190,7 @@ const stepFrom = async (
   return stepWhileBusy(busy, isFirst ? leaves : new Date(deadline), now, Math.random());
 };
 
-/** When to query a provider that has not called back. */
+/** The instant of the first query to a provider that has not called back. */
 const silentUntil = (clock: Clock): Instant =>
   addSeconds(toInstant(clock.now()), requiredNumberEnv('CALLBACK_WAIT_SECONDS'));
 

@@ -43,7 +43,7 @@ export const leaveReason = (
   return undefined;
 };
 
-/** When a request that waits for a busy route of several leaves it. */
+/** The instant at which a request leaves a busy route, if its model has several routes. */
 export const leavesAt = (current: readonly ProviderAttempt[]): Date =>
   new Date(firstStartMs(current) + (current.some(isThrottled) ? THROTTLED_MS : UNREACHED_MS));
 

@@ -28,7 +28,7 @@ import { leavesAt, NO_ROUTE, notTaken, retryAt } from './dispatch-rules.ts';
 import { withSignedInputs } from './sign-inputs.ts';
 import { withSound } from './sound.ts';
 
-/** What a dispatch begins with. */
+/** The start of a dispatch. */
 export interface Beginning {
   request: StoredRequest;
   /** All attempts of the request, those of dead processes with their outcomes. */

@@ -4,7 +4,7 @@ import { inputFilesOf, withInputFiles } from '../requests/input-files.ts';
 import { clipsOf, type StoredRequest } from '../requests/request-rules.ts';
 import { addSeconds, type Instant } from '../time.ts';
 
-/** How much longer than until the deadline a provider can fetch inputs: its clock may differ. */
+/** Seconds after the deadline in which inputs can be fetched, because a provider's clock may differ. */
 const SLACK_SECONDS = 300;
 
 /**

@@ -11,8 +11,8 @@ import { type Instant, toInstant } from '../time.ts';
 import type { EndUserAnswer } from './end-user-answers.ts';
 
 /**
- * One of the caller's own users. `activeRequests` counts queued and processing requests. `deletingAt` is set
- * while the end-user and their requests are being removed; they cannot create then.
+ * An end-user: a user of the account's own product. `activeRequests` counts queued and processing requests. `deletingAt` is set
+ * during the removal of the end-user and their requests, when creations are refused.
  */
 export const EndUser = z.object({
   accountId: z.string(),
@@ -28,9 +28,9 @@ export const EndUser = z.object({
   deletingAt: z.optional(z.string()),
   /** The removal that goes on since `deletingAt`. */
   removalId: z.optional(z.string()),
-  /** What they may spend. While it is there, what they spend is counted. */
+  /** The end-user's budget. Spending is counted while a budget is set. */
   budget: z.optional(Budget),
-  /** Debits up to this instant, of the month in which the budget was first set, are in the counts that began then. */
+  /** The start of the budget's counts, which include the debits of the month up to this instant. */
   budgetSince: z.optional(z.string()),
 });
 export type EndUser = z.infer<typeof EndUser>;

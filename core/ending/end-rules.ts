@@ -6,8 +6,8 @@ import type { ProviderCost, StoredRequest } from '../requests/request-rules.ts';
 type Done = Extract<NonNullable<ProviderAttempt['outcome']>, { kind: 'done' }>;
 
 /**
- * What the finished calls of a request cost, by route, at the costs of its creation. Undefined when no cost was set then. Calls without
- * a known result are not counted: whether their provider charges for them is not known.
+ * Our cost of a request's finished calls by route, at the costs of its creation. Undefined when no cost was set. Calls without a
+ * known result are not counted: whether their provider charges for them is not known.
  */
 export const providerCostsOf = (
   request: StoredRequest,
@@ -48,7 +48,7 @@ const reportedUnits = ({ kind }: StoredRequest, usage: ProviderUsage = {}): numb
 
 /** The seconds of a request's parts, which add up to `totalSeconds`. */
 export interface RequestParts {
-  /** From its creation to its end. */
+  /** From the creation to the end. */
   totalSeconds: number;
   /** From the creation to the first provider call or, without a call, to the end. */
   queueSeconds: number;

@@ -54,10 +54,7 @@ export const beginRun = (
   });
 };
 
-/**
- * Access pattern 71: keeps this run alive; or ends it, without work or because its minute is over. False when another run has taken
- * over.
- */
+/** Access pattern 71: renews this run, or ends the run without work or after its minute. False when another run has taken over. */
 export const renewRun = (
   runId: string,
   now: Date,

@@ -37,7 +37,7 @@ export type NextStep =
  */
 export type FinalStep = Extract<NextStep, { next: 'store' | 'fail' | 'stop' }>;
 
-/** The step of an execution that finds its request ended by someone else, or deleted: how it ends tells how the request did. */
+/** The step of an execution whose request was ended elsewhere or deleted. The execution ends with the same outcome as the request. */
 export const stepWhenEnded = (
   request: { status: string; error?: Failure | undefined } | undefined,
 ): FinalStep =>
@@ -112,7 +112,7 @@ const failuresOf = (attempt: ProviderAttempt): Failure[] => {
   }
 };
 
-/** When a request of this kind, whose first provider call began then, fails if it is still unfinished. */
+/** The deadline of a request by its kind and first provider call: an unfinished request then fails. */
 export const deadlineOf = (
   { kind, firstCallAt: from }: { kind: RequestKind; firstCallAt: Instant },
   { deadlineSeconds }: Pick<WorkflowSettings, 'deadlineSeconds'>,
@@ -121,7 +121,7 @@ export const deadlineOf = (
 /** Outputs have at least this long to be stored, however near the deadline, or long after it, storing begins. */
 const MIN_STORING_SECONDS = 900;
 
-/** Until when storing outputs is retried: the request's deadline, or 15 min after the first run that stored, at `since`. */
+/** The end of the time for storing outputs: the request's deadline, or 15 min after the first storing run, at `since`. */
 export const storingEndOf = (
   kind: RequestKind,
   attempts: readonly ProviderAttempt[],

@@ -29,7 +29,7 @@ const MAX_KEYS = 1000;
 export const removeObjects = (objectKeys: readonly string[]): Promise<string[]> =>
   removeObjectsBy(bucket(), objectKeys);
 
-/** The same by a client's limits of time. */
+/** As `removeObjects`, by a client with time limits of its own. */
 export const removeObjectsBy = async (client: S3Client, objectKeys: readonly string[]): Promise<string[]> => {
   const left: string[] = [];
   for (let start = 0; start < objectKeys.length; start += MAX_KEYS) {

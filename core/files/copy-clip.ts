@@ -36,7 +36,7 @@ interface ClipCopy {
 }
 
 interface CopiedClip extends VideoType {
-  /** The longest that a player may take it for: it is billed by its length. Seconds, rounded to milliseconds. */
+  /** The billed length: the longest duration that a player may show. Seconds, rounded to milliseconds. */
   durationSec: number;
   sizeBytes: number;
   width?: number;

@@ -40,7 +40,7 @@ const VIDEOS: FileKind<VideoType> = {
   tooLarge: 'The video file is too large.',
 };
 
-/** Where a file is stored. */
+/** The place of a stored file. */
 interface Stored {
   objectKey: string;
   sizeBytes: number;
@@ -63,7 +63,7 @@ export const storeImage = async (
 /** Measuring 2 GiB takes a few seconds. */
 const MEASURE_MS = 60_000;
 
-/** What the way here may have done to a video. */
+/** Problems of a video that the transfer may have caused. */
 const HARMED = new Set([CUT_OFF, DAMAGED]);
 
 /**

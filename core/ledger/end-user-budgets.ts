@@ -47,7 +47,7 @@ const REQUESTS_AT_ONCE = 1_000;
 /** The newest entries of a ledger, which are consistent: the index of requests can be seconds behind. */
 const NEWEST_ENTRIES = { page: 1, pageSize: 500 };
 
-/** What was spent, less refunds, by day or month. */
+/** The spending, less refunds, by day or month. */
 type Sums = ReadonlyMap<string, Thousandths>;
 
 const spendingAt = (at: Instant, sums: Sums): Spending => {
@@ -83,7 +83,7 @@ const addedUp = async (
   return ids.size <= REQUESTS_AT_ONCE ? add() : largeRead(accountId, add);
 };
 
-/** How often the spending before a first budget is added up, as requests are created or end meanwhile. */
+/** Attempts to sum the spending before a first budget. An attempt fails when a request is created or ends meanwhile. */
 const MAX_FIRST_ATTEMPTS = 5;
 
 /** Longest time between a creation's `createdAt` and its write, clock skew included. */

@@ -40,14 +40,14 @@ export const LedgerBatch = z.object({
 });
 export type LedgerBatch = z.infer<typeof LedgerBatch>;
 
-/** How far a run has come: absent fields at its beginning. */
+/** The progress of a run; fields are absent at its start. */
 export const LedgerRun = z.object({
   /** Accounts listed so far. */
   listed: z._default(z.number(), 0),
   found: z._default(Found, NOTHING),
   /** Totals of the batches of the last page. */
   verified: z._default(z.array(Found), []),
-  /** Where the next page of accounts begins. */
+  /** The position of the next page of accounts. */
   position: z.nullish(AccountPosition),
 });
 export type LedgerRun = z.infer<typeof LedgerRun>;

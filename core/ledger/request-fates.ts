@@ -25,7 +25,7 @@ export const findAccountedRequests = async (
   ]);
 };
 
-/** What a request used, and of whom. */
+/** The model, end-user and key of a request's usage. */
 const RequestUsage = z.object({
   accountId: z.string(),
   model: z.string(),

@@ -1,7 +1,7 @@
 import type { Thousandths } from '../money.ts';
 import type { LedgerEntry } from './ledger.ts';
 
-/** What usage can be grouped by. A day is one of UTC, by the instant of the ledger entry. */
+/** The dimensions that usage can be grouped by. A day is a UTC day, by the instant of the ledger entry. */
 export const USAGE_DIMENSIONS = ['day', 'model', 'endUser', 'key'] as const;
 export type UsageDimension = (typeof USAGE_DIMENSIONS)[number];
 

@@ -21,7 +21,7 @@ export interface UsageQuery {
   by: readonly UsageDimension[];
 }
 
-/** Where an answer ends; absent for operators. */
+/** The limit of an answer; absent for operators. */
 interface UsageLimits {
   entries?: number;
   groups?: number;

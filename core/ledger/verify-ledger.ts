@@ -28,7 +28,7 @@ const ACCOUNTS_AT_ONCE = 4;
 /** Entries of a part: some hundred milliseconds. Their requests are read by twenty calls at once. */
 const ENTRIES_AT_ONCE = 2_000;
 
-/** How to verify ledgers. */
+/** Options of a verification. */
 interface Scope {
   /** Whether there is time for another part. */
   hasTime: () => boolean;
@@ -81,8 +81,8 @@ interface VerifiedAccount extends Omit<LedgerVerification, 'accounts'> {
 }
 
 /**
- * Undefined when the account was removed. A removal deletes the account before its entries, so the account is read after any
- * problem that the removal can cause.
+ * Verifies a ledger. Undefined when the account was removed. A removal deletes the account before its entries, so the account is
+ * read after any problem that the removal can cause.
  */
 const verifyUnlessRemoved = async (
   ledger: LedgerProgress,

@@ -12,7 +12,7 @@ export type PlannedAttempt = Pick<ProviderAttempt, 'call' | 'attempt'>;
 /** The outcome of a claim: the claimed attempts, or why none was claimed and no call may be made. */
 export type Claim =
   | { kind: 'claimed'; attempts: ProviderAttempt[] }
-  /** Another run has claimed one of them, or has assigned the request another route. */
+  /** Another run has claimed a call of the request, or has assigned another route. */
   | { kind: 'taken' }
   /** The request is terminal or deleted. */
   | { kind: 'ended' };

@@ -24,7 +24,7 @@ export const MAX_RUNNING = 200;
 /** Starts change the item of the route limit, which takes 1,000 write units a second, and the reconciler admits some 200 requests a second. */
 const MAX_REQUESTS_PER_SECOND = 100;
 
-/** Routes of a model that anyone needs: one upstream, and ways around it. */
+/** Most routes of a model: its provider, and routes around that provider. */
 const MAX_ROUTES = 4;
 
 const ConfiguredRoute = z.strictObject({
@@ -70,10 +70,10 @@ export type ModelRoutes = z.infer<typeof ModelRoutes>;
 
 const parseRoutes = remembersLast((text): Readonly<ModelRoutes> => ModelRoutes.parse(JSON.parse(text)));
 
-/** The routes of all models that have one, by model id. */
+/** The routes of every configured model, by model id. */
 export const listModelRoutes = (): Readonly<ModelRoutes> => parseRoutes(requiredEnv('MODEL_ROUTES'));
 
-/** A model's routes, the first one first; none when the deployment configures none. */
+/** The routes of a model in order of preference; empty for a model without configured routes. */
 export const routesOf = (modelId: string): readonly ConfiguredRoute[] => {
   const routes = listModelRoutes();
   return (Object.hasOwn(routes, modelId) ? routes[modelId] : undefined) ?? [];
@@ -135,7 +135,7 @@ const NO_HOST = 'it is served at hosts of a workspace only';
 /** Why a route does not get a request, in words for an operator, the best reason first. */
 const UNFIT = ['it does not take this request', NO_HOST, NO_KEY] as const;
 
-/** The routes that operators left by hand, by their names, with the instants when they did. */
+/** The routes that operators took out of use, by name, with the instants. */
 export type LeftRoutes = Readonly<Record<string, Instant>>;
 
 /** Whether an operator left a route. */
@@ -222,7 +222,7 @@ export const accountsInRoutes = (): ProviderId[] => [
   ),
 ];
 
-/** How fast the tasks of an account may be queried: the most that any of its routes says, else what its provider is known to take. */
+/** The query limits of an account's tasks: the highest configured at its routes, else the limits known of its provider. */
 export const queryLimitsOf = (providerId: ProviderId): { atOnce: number; perSecond: number } => {
   const routes = Object.values(listModelRoutes())
     .flat()

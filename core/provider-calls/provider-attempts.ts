@@ -29,10 +29,10 @@ const Usage = z.object({
   outputSeconds: z.optional(z.number()),
 });
 
-/** One of another version reads as absent: the call stays with its provider. */
+/** An obstacle that only another release knows reads as absent: the call stays with its provider. */
 const KnownObstacle = z.catch(z.optional(z.enum(OBSTACLES)), undefined);
 
-/** What is known of a call. */
+/** The known outcomes of a call. */
 const KnownOutcome = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('accepted'), taskId: z.string() }),
   z.object({
@@ -99,10 +99,7 @@ export const ProviderAttempt = z.object({
 });
 export type ProviderAttempt = z.infer<typeof ProviderAttempt>;
 
-/**
- * Where an attempt was made. This version may no longer have an adapter for its provider: attempts are kept
- * for longer.
- */
+/** The origin of an attempt. Attempts outlive adapters, so this release may have no adapter for the provider. */
 export const originOf = ({ provider, upstreamModel, baseUrl }: ProviderAttempt): CallOrigin => ({
   provider: provider as ProviderId,
   upstreamModel,
@@ -142,8 +139,8 @@ export const keepAttemptAlive = async (attempt: ProviderAttempt, now: Date): Pro
 };
 
 /**
- * Access pattern 46: records the suspicion that the calling process is dead, unless it has marked the attempt
- * alive since this was read, or it is suspected already.
+ * Access pattern 46: records the suspicion that the calling process is dead, unless the attempt was marked alive since it was
+ * read, or is suspected already.
  */
 export const suspectAttempt = async (attempt: ProviderAttempt, now: Date): Promise<void> => {
   await writeUnlessRefused(
@@ -250,7 +247,7 @@ export const findRequestAndAttempts = async (
 };
 
 /**
- * How long operators can see the provider calls of a request. Longer than its record, which by default is
- * kept for 23 h and then 90 days.
+ * Time for which operators can see the provider calls of a request. Longer than its record, which by default is kept for 23 h and
+ * then 90 days.
  */
 export const ATTEMPT_RETENTION_SECONDS = 100 * SECONDS_PER_DAY;

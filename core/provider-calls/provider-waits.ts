@@ -121,7 +121,7 @@ const NOT_HELD_OFF = 'attribute_not_exists(notBefore) OR notBefore <= :now OR no
 const farthestQuery = (now: Date): Instant =>
   toInstant(new Date(latestEndMs(now, MOST_RETRY_AFTER_SECONDS * 1000)));
 
-/** Until when a provider asked not to be queried, if that is still to come. */
+/** The end of the time without queries that a provider asked for; undefined if over. */
 export const heldOffUntil = (notBefore: Instant | undefined, now: Date): Instant | undefined =>
   notBefore !== undefined && notBefore > toInstant(now) && notBefore <= farthestQuery(now)
     ? notBefore

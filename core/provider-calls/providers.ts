@@ -70,8 +70,8 @@ type ProviderMeaning =
       upstream?: UpstreamError | undefined;
     }
   /**
-   * Of a query: the task's state is not known, and will not be while this goes on. Our credential or account was refused; with a `failure`,
-   * the answer could not be read.
+   * The answer to a query that does not show the task's state, until the cause is removed: our credential or account was refused
+   * or, with a `failure`, the answer could not be read.
    */
   | { kind: 'refused'; failure?: Failure | undefined }
   /** A task may exist that we cannot follow, or the provider no longer knows it: never repeat the call. */
@@ -104,7 +104,7 @@ export interface SentCallback {
 /** Whether a callback has the signature that its provider gives; `unknown` when that could not be learned now. */
 export type CallbackCheck = 'genuine' | 'forged' | 'unknown';
 
-/** One creation call, ready to send. */
+/** A creation call, ready to send. */
 export interface ProviderCall {
   path: string;
   headers: Record<string, string>;
@@ -121,10 +121,10 @@ export interface ProviderPlan {
   untaken?: string | undefined;
 }
 
-/** One provider's adapter. Its methods never reject for an HTTP error or a network fault: they classify it. */
+/** The adapter of a provider. Methods classify HTTP errors and network faults, and never reject for them. */
 export interface Provider {
   readonly id: ProviderId;
-  /** Where it is called. */
+  /** The address of the provider's API. */
   readonly baseUrl: string;
   /** Whether the provider calls back when a task of this kind changes. */
   callsBack(kind: RequestKind): boolean;
@@ -149,7 +149,7 @@ export interface Provider {
   cancel(taskId: string, signal: AbortSignal): Promise<CancelAnswer>;
 }
 
-/** Where a model's requests go: deployment configuration, not code. */
+/** A route of a model: deployment configuration, not code. */
 export interface ModelRoute {
   provider: ProviderId;
   upstreamModel: string;
@@ -166,7 +166,7 @@ export interface CallOrigin extends ModelRoute {
   baseUrl: string;
 }
 
-/** The route that was chosen for a call, or that a call was made to, with its address then. */
+/** The route chosen for a call, or the route of a made call with its address at the time. */
 export type RouteOrOrigin = ModelRoute & { baseUrl?: string | undefined };
 
 /**

@@ -30,7 +30,7 @@ import { type Clock, toInstant } from '../time.ts';
 
 /** Most accounts with permits that are checked in one tick. */
 const AT_ONCE = 12;
-/** So many of a list at most: in each tick the next ones, in turn. */
+/** Most elements of a list in a tick; the following elements come in the next tick. */
 const inTurn = <T>(all: readonly T[], tick: number): T[] => {
   const from = all.length > AT_ONCE ? (tick * AT_ONCE) % all.length : 0;
   return [...all.slice(from), ...all.slice(0, from)].slice(0, AT_ONCE);
@@ -74,7 +74,7 @@ export const admitWaiting = async (
   else await new Admission(limit, { seen, accounts, options }).admit();
 };
 
-/** In how many ticks permits are compared with their requests: a minute. */
+/** Ticks between two comparisons of permits with their requests: a minute. */
 const TICKS_PER_COMPARISON = 30;
 
 /** Whether a request has ended, and nothing is left to do about it. */
@@ -211,7 +211,7 @@ export const drainQueue = async (
 /** Requests of a paused route are woken so many at once, to go to another route. */
 export const REROUTED_AT_ONCE = 10;
 
-/** In how many ticks one request is woken to try another route, which may be full: each wake costs transitions. */
+/** Ticks between two wakes of a request for a trial of another route, which may be full: each wake costs transitions. */
 const TICKS_PER_TRY = 10;
 
 /**

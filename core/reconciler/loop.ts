@@ -38,7 +38,7 @@ import { TaskLister } from './task-lister.ts';
 const RUN_MS = 59_000;
 /** Longest pause between two ticks. */
 const MAX_TICK_MS = 2_000;
-/** How often the `START` and `EXPIRE` lists and the queues of former routes are read. */
+/** Interval at which the `START` and `EXPIRE` lists and the queues of former routes are read. */
 const SLOW_MS = 10_000;
 /** Most items of a partition that are read at once. */
 const ITEMS_PER_PARTITION = 250;
@@ -107,7 +107,7 @@ class Run {
   private isAtWork = false;
   /** Whether an older run may still query, until its next tick. */
   private mayOverlap = false;
-  /** How many ticks without open work are left before the run ends. */
+  /** Remaining ticks without open work before the run ends. */
   private idleTicksLeft = 0;
 
   constructor(options: RunOptions) {

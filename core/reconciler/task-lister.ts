@@ -7,7 +7,7 @@ import type { Kept } from './due-work.ts';
 const LEAST_TO_LIST = 3;
 /** Shortest time from one list to the next. */
 const LIST_MS = 1_000;
-/** How long a lister waits for more tasks before its first list. */
+/** Time that a lister waits for more tasks before its first list. */
 const FIRST_MS = 400;
 /** Share of an account's calls a second that its lists may take. The others fetch results. */
 const LIST_SHARE = 1 / 4;
@@ -22,10 +22,10 @@ const PAGE_TIMEOUT_MS = 10_000;
 /** The parts of a run that the lister uses. */
 export interface ListerHost {
   nowMs: () => number;
-  /** False once the run is over. */
+  /** Whether the run continues. */
   keepGoing: () => boolean;
   pause: (milliseconds: number) => Promise<unknown>;
-  /** The kept items with tasks of this lister, apart from those that are being checked. */
+  /** The kept items with tasks of this lister, without the items under check. */
   kept: () => Kept[];
   /** Checks an item: queries its tasks, or with `isNamed` takes them for unfinished. Returns whether the provider reported their states. */
   check: (kept: Kept, isNamed: boolean) => Promise<boolean>;
@@ -35,7 +35,7 @@ export interface ListerHost {
   perSecond: number;
 }
 
-/** When a list last named a task, and when the task was last queried because a list did not name it, in epoch milliseconds. */
+/** The last sighting of a task in a list, and the last query of the task because a list did not name it, in epoch milliseconds. */
 interface Sighting {
   namedMs: number;
   queriedMs: number;
@@ -94,7 +94,7 @@ export class TaskLister {
     }
   }
 
-  /** Lists the tasks when enough of them are due, else queries those that are. Returns how many calls the list took. */
+  /** Lists the tasks when enough are due, else queries the due tasks. Returns the number of calls that the list took. */
   private async listOrQuery(kept: readonly Kept[], nowMs: number): Promise<number> {
     const soon = kept.filter(({ nextMs }) => nextMs <= nowMs + LIST_MS);
     if (soon.length < LEAST_TO_LIST) {

@@ -25,7 +25,7 @@ export interface RequestFilter {
   createdAfter?: Instant | undefined;
   /** Only requests strictly older than this. */
   createdBefore?: Instant | undefined;
-  /** Only requests that the list has after this one. */
+  /** Only requests that follow this request in the list. */
   afterRequest?: string | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface RequestList {
 }
 
 export interface RequestPage extends Page<StoredRequest> {
-  /** Where the search for a model stopped: every match that is not older is on this page or an earlier one. */
+  /** The instant at which the search for a model stopped: every match created since is on this page or an earlier page. */
   nextCreatedBefore?: Instant;
 }
 
@@ -146,7 +146,7 @@ const readRequests = async (
     .filter((request) => model === undefined || request.model === model);
 };
 
-/** The entries that match as far as they say, newest first, read as they are consumed. */
+/** The index entries that match by their attributes, newest first, read as the entries are consumed. */
 const matchingEntries = async function* (
   { accountId, kind, filter, now }: RequestList,
   wants: { skip: number; wanted: number },

@@ -80,13 +80,13 @@ const common = {
   outputs: z.optional(z.array(StoredOutput)),
   /** The outputs as far as they are stored, kept when storing is interrupted. Superseded by `outputs`. */
   storedSoFar: z.optional(z.array(StoredOutput)),
-  /** When storing began, kept when it is interrupted. */
+  /** The start of storing, kept by an interrupted storing. */
   storingSince: z.optional(z.string()),
   finishedAt: z.optional(z.string()),
   expiresAt: z.optional(z.string()),
-  /** When the files were removed after `expiresAt`. */
+  /** The removal of the files after `expiresAt`. */
   expiredAt: z.optional(z.string()),
-  /** How often that was attempted and failed, until it is done. */
+  /** Failed attempts to remove the files, until the removal. */
   removalFailures: z.optional(z.number()),
   costThousandths: z.optional(z.number()),
   /** The seed that its provider reports. */
@@ -104,7 +104,7 @@ const common = {
   error: z.optional(StoredFailure),
   /** The note of the operator who ended the request. */
   operatorNote: z.optional(z.string()),
-  /** The due key, while the request is in one: its partition, and when it is due. */
+  /** The due key of a listed request: the partition, and the due time. */
   GSI1PK: z.optional(z.string()),
   GSI1SK: z.optional(z.string()),
   /** Epoch seconds from which the request reads as absent and DynamoDB may remove it. */
@@ -128,7 +128,7 @@ export const ASKED_OF_IMAGES = {
 };
 export type AskedOfImages = z.infer<z.ZodMiniObject<typeof ASKED_OF_IMAGES>>;
 
-/** The same of a creation of a video. `image` is its first frame. */
+/** The fields of a creation of a video. `image` is the first frame. */
 export const ASKED_OF_VIDEO = {
   resolution: z.string(),
   durationSec: z.number(),
@@ -200,7 +200,7 @@ export const withKnownStatus = (item: Record<string, unknown>): Record<string, u
     : { ...read, status: 'succeeded' };
 };
 
-/** A request has a status of another version: only that version may change it. */
+/** A request has a status that only another release knows, and only that release may change the request. */
 class UnknownStatusError extends Error {
   override name = 'UnknownStatusError';
 }
@@ -243,7 +243,7 @@ export const costOf = (request: StoredRequest, delivered: number): Thousandths =
   return delivered > 0 ? request.debitThousandths : 0;
 };
 
-/** The routes at which a request can have left something: its assigned route and those before it. */
+/** The routes at which a request may have a permit or queue entry: the assigned route and former routes. */
 export const routesOfRequest = ({
   assignment,
   formerRoutes = [],

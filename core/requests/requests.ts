@@ -195,7 +195,7 @@ export type TerminalState =
   | { status: 'succeeded'; costThousandths: Thousandths; expiresAt: Instant; reportedSeed?: number }
   | { status: 'failed'; error: Failure };
 
-/** What a request's end records besides its state. */
+/** The record of a request's end, besides its state. */
 export interface Settlement {
   finishedAt: Instant;
   refundThousandths: Thousandths;
@@ -206,7 +206,7 @@ export interface Settlement {
   providerCosts?: ProviderCost[];
 }
 
-/** The due list of a request that ended, and when its work there is due. */
+/** The due list and due time of an ended request's follow-up work. */
 export interface FollowUp {
   list: DueList;
   dueAt: Instant;
@@ -241,8 +241,8 @@ export const endRequestWrite = (
 };
 
 /**
- * Access pattern 24: marks a request's files as removed, and takes it off the list of those that expire. False
- * when it is not in that list, before `expiresAt`, or absent.
+ * Access pattern 24: marks a request's files as removed, and takes the request off the `EXPIRE` list. False when the request is
+ * not listed, not expired, or absent.
  */
 export const markExpired = (requestId: string, now: Date): Promise<boolean> =>
   updateRequest(requestId, {

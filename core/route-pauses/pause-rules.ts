@@ -3,7 +3,7 @@ import { MOST_RETRY_AFTER_SECONDS, takenOf } from '../provider-calls/attempt-rul
 import type { AttemptOutcome, ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 
-/** What a route was paused for: failed calls, a refusal of our key, account or model, failed tasks, or throttling. */
+/** The reason of a route's pause: failed calls, a refusal of our key, account or model, failed tasks, or throttling. */
 const REASONS = ['calls', 'access', 'tasks', 'busy'] as const;
 export type PauseReason = (typeof REASONS)[number];
 
@@ -136,7 +136,7 @@ export const isFailing = (state: RouteState, counted: Counted, now: Date): boole
   return total(all, 'bad') >= FEWEST_BAD && isMostlyBad(all) && isMostlyBad(all.slice(1));
 };
 
-/** What the end of a call or task says about its route. */
+/** The effect of a call's or task's end on the state of its route. */
 export type RouteResult =
   /** The provider works: it made what was asked for, took the call, or decided about the content. */
   | 'good'
@@ -150,7 +150,7 @@ export type RouteResult =
 
 type Ended = Pick<ProviderAttempt, 'taskId' | 'outcome'>;
 
-/** What the answer to a creation call says about its route. */
+/** The effect of the answer to a creation call on the state of its route. */
 export const resultOfCall = (attempt: Ended): RouteResult => {
   const { outcome } = attempt;
   switch (outcome?.kind) {

@@ -8,6 +8,6 @@ import { addSeconds, type Instant } from '../time.ts';
  */
 const FETCHING_SECONDS = { absent: 75, 'cut-off': 10, 'out-of-order': 630 };
 
-/** Until when the file of an output is fetched again, by what went wrong, when storing began at `since`. */
+/** The end of the time in which an output's file is fetched again, by the fault of the last attempt; storing began at `since`. */
 export const fetchingEndOf = (fault: FileFault, since: Instant): Instant =>
   fault === 'final' ? '' : addSeconds(since, FETCHING_SECONDS[fault]);

@@ -85,7 +85,7 @@ export const endUserKey = (accountId: string, email: string): ItemKey => ({
   SK: `END_USER#${email}`,
 });
 
-/** What an end-user or an API key with a budget spends in a period: a day, `2026-11-24`, or a month, `2026-11`. */
+/** The spending of a budget's owner in a period: a day, `2026-11-24`, or a month, `2026-11`. */
 export const spentKey = (accountId: string, ownerId: string, period: string): ItemKey => ({
   PK: endUserPartition(accountId),
   SK: `SPENT#${ownerId}#${period}`,

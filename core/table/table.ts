@@ -208,7 +208,7 @@ export interface Part {
 
 /** Up to this many items are skipped by reading them. A sparse query reads as many at first: 7 read units. */
 const NEAR = 400;
-/** How many times as many items each further call reads: few calls, and none reads far more than is needed. */
+/** The growth of each further call's items: few calls, without a call that reads far more than needed. */
 const GROWTH = 4;
 /** More than an answer of 1 MB holds. */
 const WHOLE_ANSWER = 100_000;

@@ -28,7 +28,7 @@ export type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems'
 /** Writes of the caller that commit in the same transaction as a change, or not at all. */
 export type ExtraWrites = readonly TransactItem[];
 
-/** Why one item of a transaction refused it; `item` is the stored item when the condition asked for it. */
+/** The refusal of a transaction by one of its writes. `item` is the stored item if the write asks for it. */
 export interface Refusal {
   code: string;
   item: StoredItem | undefined;

@@ -13,7 +13,7 @@ import { ownerOf, UPLOAD_LIFE_SECONDS } from './own-inputs.ts';
 import type { UploadAnswer } from './upload-answers.ts';
 import { type NewUpload, UPLOAD_TYPES } from './upload-rules.ts';
 
-/** How long the form takes a file. It ends earlier when the credentials of the function do. */
+/** Time for which the form takes a file. It ends earlier when the credentials of the function do. */
 const FORM_SECONDS = 15 * 60;
 
 /** Uploads of an account in an hour: 60, and for each creation accepted in the hour as many as one can take. They are stored for nothing. */

@@ -7,7 +7,7 @@ import { isRemoved, type StoredRequest, statusAt } from '../requests/request-rul
 import { addSeconds, type Instant, SECONDS_PER_DAY, toInstant } from '../time.ts';
 import { kindOfExtension } from './upload-rules.ts';
 
-/** How long an upload can be used. The bucket's lifecycle removes the file within a day after. */
+/** Time for which an upload can be used. The bucket's lifecycle removes the file within a day after. */
 export const UPLOAD_LIFE_SECONDS = 2 * SECONDS_PER_DAY;
 
 /** Stands for an account in the keys of its uploads. */
@@ -72,7 +72,7 @@ const kindProblem = (extension: string, wanted: Medium): string | undefined => {
 const expiryOf = (handle: FileHandle & { of: 'upload' }): Instant =>
   addSeconds(creationTimeOf(handle.uploadId), UPLOAD_LIFE_SECONDS);
 
-/** When the first of our files that a creation names is removed; undefined when it names none. */
+/** The earliest removal of an own file among the inputs of a creation; undefined without an own file. */
 export const inputsExpiry = (
   inputs: readonly InputFile[],
   requests: readonly StoredRequest[],

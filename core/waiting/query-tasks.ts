@@ -33,7 +33,7 @@ export interface TaskQueryResult {
   attempts: ProviderAttempt[];
   /** Whether the provider answered for every open task. */
   answered: boolean;
-  /** Until when the provider asks not to be queried, in an answer to this query. */
+  /** The end of the time without queries that the provider asked for in this answer. */
   notBefore?: Instant | undefined;
 }
 

@@ -81,7 +81,7 @@ const takeHint = async (
   return catchUp(current, providerRouteOf, clock, QUERY_TIMEOUT_MS);
 };
 
-/** The request at the time of the query; undefined when it has ended by then, or another query serves. */
+/** The request at the time of the query; undefined when the request has ended, or another query serves the callback. */
 const planned = async (
   { requestId, callbackQueryAt = '' }: ProviderWait,
   now: Date,

@@ -25,7 +25,7 @@ export const deliveryStartedAt = (delivery: string, { id, at }: { id: string; at
 /** The body of a webhook. `type` is how the request ended, and stays `succeeded` when its record has expired. */
 export interface WebhookEvent {
   type: WebhookType;
-  /** When the request ended, or the balance changed. */
+  /** The end of the request, or the change of the balance. */
   timestamp: Instant;
   data: RequestRecord | BalanceEventData;
 }
@@ -104,14 +104,14 @@ export const isTooLong = (scheduleSeconds: readonly number[]): boolean => {
 
 /** The next step of the `webhook-delivery` state machine. */
 export type DeliveryStep =
-  /** The attempt failed or could not be made yet: make the next one, after so many, in this many whole seconds. */
+  /** The attempt failed or could not be made yet: make the next attempt after the given seconds. */
   | ({ next: 'wait' } & NextAttempt)
   /** The receiver accepted it, or the request was deleted. */
   | { next: 'stop' }
   /** The receiver is gone, or every attempt was made. */
   | { next: 'give-up'; reason: 'gone' | 'spent' };
 
-/** How an attempt ended: with an HTTP status or an error's class. */
+/** The result of an attempt: an HTTP status, or the class of an error. */
 export type AttemptResult = Pick<WebhookAttempt, 'status' | 'error'>;
 
 const HTTP_GONE = 410;
