@@ -21,11 +21,11 @@ export class TransientError extends Error {
   override name = 'TransientError';
 }
 
-/** The input of a task that answers with a step: the steps its definition knows, which may be that of another release. */
+/** The input of a task that returns a step: the steps that the execution's definition knows, possibly of another release. */
 const Caller = z.object({ knownSteps: z.array(z.string()) });
 const Step = z.object({ next: z.string() });
 
-/** A function would answer with a step that its caller's definition does not know, and would take for another. */
+/** The step of a result is unknown to the execution's definition, which would mistake it for another step. */
 export class UnknownStepError extends Error {
   override name = 'UnknownStepError';
 }

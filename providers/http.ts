@@ -123,7 +123,7 @@ export const optional = <Schema extends z.core.$ZodType>(schema: Schema) =>
     z.transform((value) => value ?? undefined),
   );
 
-/** Text that says something: an empty one counts as absent, as `optional` reads it. */
+/** An optional text in a provider's answer, where empty means absent. */
 export const answerText = () =>
   z.pipe(
     z.nullish(z.string()),
@@ -165,7 +165,7 @@ export const reportedSeed = (seed: number | undefined): { seed?: number } =>
 
 export const requiredText = () => z.string().check(z.minLength(1));
 
-/** A body as the schema reads it; undefined when it is not of that form. */
+/** A body parsed by the schema; undefined for a body of another form. */
 export const readBody = <Schema extends z.core.$ZodType>(
   schema: Schema,
   body: unknown,

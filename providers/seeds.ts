@@ -1,4 +1,4 @@
-/** One more than the highest seed that a maker takes. */
+/** The number of seeds: the highest seed that a maker takes, plus one. */
 const SEEDS = 2 ** 31;
 
 /** The seed of a call of a request that names a seed. Every call has a different seed: equal seeds would make equal images. */

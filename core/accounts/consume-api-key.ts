@@ -39,9 +39,9 @@ const MAX_GUESSES = 4;
 
 /**
  * Access pattern 12: looks up a key and counts a request against the key's bucket (GCRA), in one conditional update. The form of
- * the update is a guess from the state that this process last saw; a wrong guess costs a second call. A call that arrives late is
- * judged by the time of its arrival, like the later calls that overtook it. Throws `UnauthorizedError` for an unknown or revoked
- * key. The use of a revoked key is counted, too.
+ * the update is a guess from the state that this process last saw; a wrong guess costs a second call. A late call is judged by
+ * the time of its arrival, like the calls that overtook it. Throws `UnauthorizedError` for an unknown or revoked key. The use of
+ * a revoked key is counted, too.
  */
 export const consumeApiKey = async (
   { keyId, digest }: ParsedKey,

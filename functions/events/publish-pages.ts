@@ -35,7 +35,7 @@ export const handler = customResource(async (event) => {
   return { physicalId: PHYSICAL_ID };
 });
 
-/** How long browsers and edges keep a page: after an upgrade the old one is seen for so long. */
+/** Cache time of browsers and edges: the longest time for which an old page is seen after an upgrade. */
 const MAX_AGE_SECONDS = 300;
 
 /**

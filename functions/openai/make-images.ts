@@ -29,7 +29,7 @@ import { type ImageParameters, readParameters } from './parameters.ts';
 import type { AskedImages, FormFile } from './read-calls.ts';
 import { withEvents } from './stream-images.ts';
 
-/** How the calls of an endpoint are read, and where their files go. */
+/** An endpoint for images: how its calls are read, and where their files are stored. */
 export interface ImageEndpoint {
   name: OpenAiEndpointName;
   /** Reads a call. Throws `ValidationError` for a body that cannot be read. */
@@ -81,7 +81,7 @@ export const makeImages = async (
   );
 };
 
-/** A call as read: what it asks for, how it is known, and its files. */
+/** A read call: its submission, its identity for retries, and its files. */
 interface ReceivedCall {
   submission: Submission<NewImageRequest>;
   call: LongCall;
@@ -124,7 +124,7 @@ export const longCallOf = (
   isKeyed: idempotency !== undefined,
 });
 
-/** How often the client has sent this call before, as OpenAI's clients count. */
+/** The count of retries that OpenAI's clients send with a call. */
 const retryOf = (request: ApiRequest): number => {
   const text = request.header('X-Stainless-Retry-Count') ?? '';
   return /^\d{1,4}$/.test(text) ? Number(text) : 0;

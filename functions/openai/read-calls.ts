@@ -7,7 +7,7 @@ const MAX_FILES_BYTES = 4 * 1024 * 1024;
 /** The largest body with files: its texts besides the files. */
 export const MAX_FORM_BYTES = MAX_FILES_BYTES + 256 * 1024;
 
-/** The most images that any model takes, and with them the most parts of a form: it has few texts. */
+/** The most images that any model takes, which also bounds the parts of a form: forms have few texts. */
 export const MAX_IMAGES = Math.max(
   ...CATALOG.map((model) => (model.type === 'image' ? model.maxReferences : 0)),
 );
@@ -19,7 +19,7 @@ export interface FormFile {
   bytes: Uint8Array;
 }
 
-/** What a call asks for, as it was sent. */
+/** The body of a call as sent. */
 export interface AskedImages {
   /** The parameters; texts of a form that are numbers or truth values as such. */
   given: Record<string, unknown>;

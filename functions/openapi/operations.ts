@@ -27,7 +27,7 @@ export type CallerEndpoint = Exclude<EndpointName, 'receive-callback'>;
 /** Statuses of refusals that only some operations have. Every operation has 400, 401, 403, 429 and 500. */
 export type OwnRefusal = 402 | 404 | 409 | 422 | 503;
 
-/** One operation of the document, without what follows from its route and from the table of errors. */
+/** An operation of the document, without the parts derived from its route and from the table of errors. */
 export interface Operation {
   tag: string;
   summary: string;

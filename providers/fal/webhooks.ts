@@ -6,7 +6,7 @@ import { logger } from '../../core/observability.ts';
 import type { CallbackCheck, SentCallback } from '../../core/provider-calls/providers.ts';
 import { parseJson, readBody, requiredText } from '../http.ts';
 
-/** Where fal publishes the keys of its webhooks; a stand-in has them below its own address. */
+/** The address of fal's webhook keys; a stand-in publishes keys below its own address. */
 const FAL_KEYS_URL = 'https://rest.fal.ai/.well-known/jwks.json';
 const FAL_QUEUES = new Set(['queue.fal.run', 'queue.falrun.com']);
 const KEYS_PATH = '/.well-known/jwks.json';
@@ -60,7 +60,7 @@ export const checkFalCallback = async (
   return 'forged';
 };
 
-/** Where the keys of a queue are, by the queue's base URL. */
+/** The address of a queue's keys, by the queue's base URL. */
 export const falKeysUrl = (baseUrl: string): string =>
   FAL_QUEUES.has(new URL(baseUrl).hostname) ? FAL_KEYS_URL : baseUrl + KEYS_PATH;
 

@@ -62,7 +62,7 @@ const TaskBody = z.object({
   seed: optionalNumber(),
 });
 
-/** It has no word for what an image or video shall not show, and its `optimize_prompt_options` turn nothing off. */
+/** ModelArk has no parameter for a negative prompt, and its `optimize_prompt_options` cannot turn prompt extension off. */
 const IMAGE_WORDS = { seed: 'sent', negativePrompt: 'not taken', promptExtend: 'not taken' } as const;
 const VIDEO_WORDS = { ...IMAGE_WORDS, generateAudio: 'sent' } as const;
 
@@ -131,7 +131,7 @@ const imagesOf = (body: unknown): ImageItem[] | undefined => {
   return items?.length === 0 || items?.some(({ url, error }) => url ?? error) ? items : undefined;
 };
 
-/** What the error of an item means; one without a code is the provider's own. */
+/** The meaning of an item's error; an error without a code is the provider's own fault. */
 const verdictOf = ({ error }: ImageItem): Verdict => {
   const told = errorIn({ error });
   return told ? classify(ARK_ERRORS, told) : { errorClass: 'error' };

@@ -57,7 +57,7 @@ const ROWS: readonly ErrorRow[] = [
   },
 ];
 
-/** What Model Studio documents of its errors. It names fields in the message, by their path in the body. */
+/** The errors that Model Studio documents. Model Studio names fields in the message, by their path in the body. */
 export const MODEL_STUDIO_ERRORS: ProviderErrors = {
   rows: ROWS,
   places: [

@@ -48,7 +48,7 @@ const isWhole = (pages: readonly Page[]): boolean => {
   return pages.length >= first.total_page;
 };
 
-/** The pages of a status; why there are none, when one of them was not told. */
+/** The pages of tasks with a status, or the reason why a page could not be read. */
 const listStatus = async (
   status: 'RUNNING' | 'PENDING',
   expected: number,
