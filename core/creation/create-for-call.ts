@@ -47,10 +47,8 @@ export const createForCall = async (
     const typed = uploads.map((upload) => typedUpload(upload, handles));
     stored = typed;
     if (store) await inParallel(typed, AT_ONCE, store);
-    return writeCreation({
-      ...judged,
-      idempotency: idempotencyRecordOf(call, requestId, idempotency?.fingerprint),
-    });
+    const record = idempotencyRecordOf(call, requestId, idempotency?.fingerprint);
+    return writeCreation({ ...judged, idempotency: record });
   };
   const discard = () => remove?.(stored.map(({ objectKey }) => objectKey));
   const isOpened = ok && !call.isKeyed;
