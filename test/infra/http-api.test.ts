@@ -63,7 +63,7 @@ const between = [
   .map((path) => (path === '/' ? '' : path))
   .filter((path) => !ROUTES.some((route) => route[1] === path) && !UNKNOWN_TO_OPENAI.includes(path));
 
-const service = await synthesizeService();
+const service = await synthesizeService({ publishRates: 'true' });
 const pathOf = (reference: { Ref: string } | { 'Fn::GetAtt': [string, string] }): string => {
   if (!('Ref' in reference)) return '';
   const { PathPart, ParentId } = service.resources[reference.Ref]?.Properties ?? {};
@@ -284,6 +284,16 @@ describe("the gateway's own errors", () => {
       ...(code === 'internal_error' ? { 'gatewayresponse.header.Retry-After': "'2'" } : {}),
     });
   });
+});
+
+test('without published rates there is no route for quotes and no function', async () => {
+  const { resources, functions } = await synthesizeService();
+
+  expect(Object.keys(functions)).not.toContain('api/create-quote');
+  const parts = ofType(resources, 'AWS::ApiGateway::Resource').map(
+    ([, { Properties }]) => Properties.PathPart,
+  );
+  expect(parts).not.toContain('quotes');
 });
 
 test("without the surface for OpenAI's clients there are neither its routes nor its functions", async () => {
