@@ -26,10 +26,11 @@ export const SignIn = () => (
 const WRONG_KEY =
   'This API key is not valid. Check that it was copied whole, from gsk_ to its end, and that it was not revoked.';
 
-/** Proves a key by a read before it is kept. */
-const KeyForm = () => {
+/** The problem of the form, and the two ways to a key: the user's own, and the key of a local run. */
+const useKey = () => {
   const problem = useSignal<string | undefined>(undefined);
-  const key = useSignal('');
+  const demoKey = useSignal<string | undefined>(undefined);
+  /** Proves a key by a read before signing in. */
   const use = async (given: string) => {
     problem.value = undefined;
     if (given.trim() === '') {
@@ -46,7 +47,6 @@ const KeyForm = () => {
       else problem.value = messageOf(error);
     }
   };
-  const demoKey = useSignal<string | undefined>(undefined);
   useEffect(() => {
     if (operatorToken.peek() === undefined) return;
     readDemoKey()
@@ -54,11 +54,17 @@ const KeyForm = () => {
         demoKey.value = read;
       })
       .catch((error: unknown) => {
-        // Only a local run has one, and the operator goes on without it.
+        // Only a local run has such a key, and the operator goes on without it.
         if (!(error instanceof OperatorError)) throw error;
         problem.value = operatorToken.peek() === undefined ? error.message : undefined;
       });
   }, [operatorToken.value]);
+  return { problem, demoKey, use };
+};
+
+const KeyForm = () => {
+  const key = useSignal('');
+  const { problem, demoKey, use } = useKey();
   return (
     <>
       <p>

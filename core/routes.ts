@@ -14,6 +14,7 @@ export const ROUTES = {
   'create-video': { method: 'POST', path: '/v1/videos' },
   'list-videos': { method: 'GET', path: '/v1/videos' },
   'get-video': { method: 'GET', path: '/v1/videos/{requestId}' },
+  'create-quote': { method: 'POST', path: '/v1/quotes' },
   'delete-generation': { method: 'DELETE', path: '/v1/generations/{requestId}' },
   'bulk-delete-generations': { method: 'POST', path: '/v1/generations/bulk-delete' },
   'list-models': { method: 'GET', path: '/v1/models' },
@@ -32,6 +33,9 @@ export const ROUTES = {
 
 /** The name of an endpoint. */
 export type EndpointName = keyof typeof ROUTES;
+
+/** The endpoint that a deployment has only where it publishes rates. */
+export const QUOTES = 'create-quote' satisfies EndpointName;
 
 /** Where the routes for OpenAI's clients begin; other paths below are unknown to them. */
 export const OPENAI_ROOT = '/openai';

@@ -81,13 +81,20 @@ const metricSum = (metrics: readonly Metric[]): IMetric => {
   });
 };
 
+const HOUR = Duration.hours(1);
+const QUARTER = Duration.minutes(15);
+
 /** Alarms on what callers feel, that ring for a first customer with little traffic too. */
 export const addCallerAlarms = (scope: Construct, alarm: AddAlarm, props: CallerAlarmsProps): void => {
-  const hour = Duration.hours(1);
-  const quarter = Duration.minutes(15);
+  addOutageAlarms(scope, alarm, props);
+  addLatenessAlarms(scope, alarm, props);
+  addThrottleAlarms(alarm, props);
+};
+
+const addOutageAlarms = (scope: Construct, alarm: AddAlarm, props: CallerAlarmsProps): void => {
   alarm(
     'MostRequestsFailing',
-    ifAtLeast(MIN_ENDED_IN_OUTAGE, serviceMetric(scope, METRIC.requestFailed, {}), 'Average', hour),
+    ifAtLeast(MIN_ENDED_IN_OUTAGE, serviceMetric(scope, METRIC.requestFailed, {}), 'Average', HOUR),
     'Four of five of the requests that ended in an hour have failed.',
     { atLeast: 0.8 },
   );
@@ -101,7 +108,7 @@ export const addCallerAlarms = (scope: Construct, alarm: AddAlarm, props: Caller
   const serverErrors = props.api.metricServerError();
   alarm(
     'MostCallsFailing',
-    ifAtLeast(MIN_CALLS_IN_OUTAGE, serverErrors, 'Average', hour),
+    ifAtLeast(MIN_CALLS_IN_OUTAGE, serverErrors, 'Average', HOUR),
     'The API answers half of its calls with server errors.',
     { atLeast: 0.5 },
   );
@@ -116,33 +123,39 @@ export const addCallerAlarms = (scope: Construct, alarm: AddAlarm, props: Caller
     serviceMetric(scope, METRIC.fileUnreachable, {}),
     'A stored output cannot be fetched by its public URL.',
   );
+};
+
+const addLatenessAlarms = (scope: Construct, alarm: AddAlarm, props: CallerAlarmsProps): void => {
   for (const model of props.models) {
     alarm(
       `${model}-late`,
-      serviceMetric(scope, METRIC.secondsPerOutput, { model }).with({ statistic: 'p95', period: hour }),
+      serviceMetric(scope, METRIC.secondsPerOutput, { model }).with({ statistic: 'p95', period: HOUR }),
       `The provider of ${model} takes far longer for the same output than in the weeks before.`,
       { aboveExpectedBy: LATE_DEVIATIONS, periods: 2 },
     );
   }
   alarm(
     'WebhooksLate',
-    ifAtLeast(MIN_WEBHOOKS, serviceMetric(scope, METRIC.webhookLag, {}), 'p50', quarter),
+    ifAtLeast(MIN_WEBHOOKS, serviceMetric(scope, METRIC.webhookLag, {}), 'p50', QUARTER),
     'Half of the webhooks are attempted a minute or more after the end of their requests.',
     { atLeast: LATE_WEBHOOK_SECONDS },
   );
   alarm(
     'WebhookFaults',
-    props.deliverWebhook.lambda.metricErrors({ statistic: 'Sum', period: quarter }),
+    props.deliverWebhook.lambda.metricErrors({ statistic: 'Sum', period: QUARTER }),
     'The function that delivers webhooks fails again and again: a delivery repeats until this is mended.',
     // A delivery that meets a fault of ours is repeated every 15 min, and a little later each time.
     { periods: 4, toAlarm: 3 },
   );
   alarm(
     'ApiSlow',
-    slowestOf(props.answering, MIN_CALLS, quarter),
+    slowestOf(props.answering, MIN_CALLS, QUARTER),
     'One of a hundred creations or reads of requests takes 10 s or more.',
     { atLeast: SLOW_CALL_MS },
   );
+};
+
+const addThrottleAlarms = (alarm: AddAlarm, props: CallerAlarmsProps): void => {
   alarm('TableThrottled', metricSum(throttlesOf(props.table)), 'DynamoDB throttles calls of the table.', {
     atLeast: THROTTLED_CALLS,
   });

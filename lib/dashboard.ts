@@ -4,6 +4,7 @@ import {
   Dashboard as CloudWatchDashboard,
   GraphWidget,
   type IMetric,
+  type IWidget,
   MathExpression,
   Metric,
 } from 'aws-cdk-lib/aws-cloudwatch';
@@ -51,155 +52,36 @@ const LOG_QUERIES = {
 
 const PERIOD = Duration.minutes(5);
 
+const SUM = { period: PERIOD, statistic: 'Sum' };
+
+const graph = (title: string, left: IMetric[], right: IMetric[] = [], width = 12): GraphWidget =>
+  new GraphWidget({ title, left, right, width });
+/** A graph of a figure that callers feel: four fit into a row. */
+const felt = (title: string, left: IMetric[]): GraphWidget => graph(title, left, [], 6);
+const latest = (metric: Metric): Metric => metric.with({ statistic: 'Maximum' });
+const ofLambda = (metricName: string, statistic: string): Metric =>
+  new Metric({ namespace: 'AWS/Lambda', metricName, statistic, period: PERIOD });
+
 /** One page with the state of the service, and saved queries of its logs. */
 export class Dashboard extends Construct {
-  constructor(
-    scope: Construct,
-    id: string,
-    { api, table, stateMachines, functions, providers }: DashboardProps,
-  ) {
+  constructor(scope: Construct, id: string, props: DashboardProps) {
     super(scope, id);
     const { stackName, region } = Stack.of(this);
-    const sum = { period: PERIOD, statistic: 'Sum' };
-    const own = <Name extends MetricName>(metricName: Name, dimensions: Dimensions<Name>): Metric =>
-      serviceMetric(this, metricName, dimensions);
-    const ofLambda = (metricName: string, statistic: string): Metric =>
-      new Metric({ namespace: 'AWS/Lambda', metricName, statistic, period: PERIOD });
-    const graph = (title: string, left: IMetric[], right: IMetric[] = [], width = 12): GraphWidget =>
-      new GraphWidget({ title, left, right, width });
-    const felt = (title: string, left: IMetric[]): GraphWidget => graph(title, left, [], 6);
-    const succeeded = new MathExpression({
-      expression: '100 * (1 - failed)',
-      usingMetrics: { failed: own(METRIC.requestFailed, {}).with({ statistic: 'Average' }) },
-      label: 'succeeded',
-      period: PERIOD,
-    });
-    const lag = own(METRIC.webhookLag, {});
-    /** One line for each value of the metric's dimensions, named by them. */
-    const each = (metricName: MetricName, statistic: string): MathExpression =>
-      new MathExpression({
-        expression: `SEARCH('{${[METRIC_NAMESPACE, ...metricDimensions(metricName), STACK_DIMENSION].join(',')}} MetricName="${metricName}" ${STACK_DIMENSION}="${stackName}"', '${statistic}', ${PERIOD.toSeconds()})`,
-        label: '',
-        period: PERIOD,
-      });
-    const latest = (metric: Metric): Metric => metric.with({ statistic: 'Maximum' });
-    const executions = (of: (machine: StateMachine) => Metric): Metric[] =>
-      Object.entries(stateMachines).map(([label, machine]) => of(machine).with({ label }));
-
     new CloudWatchDashboard(this, 'Dashboard', {
       // Dashboards have no region.
       dashboardName: `${stackName}-${region}`,
       widgets: [
-        // What callers feel.
-        [
-          felt('Requests that succeeded, of 100', [succeeded]),
-          felt('Seconds from creation to end by model and outcome, 50 and 95 of 100', [
-            each(METRIC.timeToDone, 'p50'),
-            each(METRIC.timeToDone, 'p95'),
-          ]),
-          felt('Milliseconds of the slowest of 100 calls of the API', [
-            api.metricLatency({ period: PERIOD, statistic: 'p99' }),
-          ]),
-          felt('Seconds from the end of a request to its webhook, 50 and 95 of 100', [
-            lag.with({ statistic: 'p50' }),
-            lag.with({ statistic: 'p95' }),
-          ]),
-        ],
-        [
-          graph('Calls and errors', [
-            api.metricCount(sum),
-            api.metricClientError(sum),
-            api.metricServerError(sum),
-          ]),
-          graph('Latency', [
-            api.metricLatency({ period: PERIOD, statistic: 'p50' }),
-            api.metricLatency({ period: PERIOD, statistic: 'p99' }),
-          ]),
-        ],
-        [
-          graph('Creations by model', [each(METRIC.requestCreated, 'Sum')]),
-          graph('Ended by model and outcome', [each(METRIC.requestEnded, 'Sum')]),
-        ],
-        [
-          graph('Calls to providers by outcome', [each(METRIC.providerCall, 'Sum')]),
-          graph('Seconds at the provider by model, 50 and 95 of 100', [
-            each(METRIC.atProvider, 'p50'),
-            each(METRIC.atProvider, 'p95'),
-          ]),
-        ],
-        [
-          graph(
-            'Open requests, and seconds: the oldest, and overdue work',
-            [latest(own(METRIC.openRequests, {}))],
-            [latest(own(METRIC.oldestOpenRequest, {})), latest(own(METRIC.workOverdue, {}))],
-          ),
-          graph(
-            'xTokens held for open requests, and refunded',
-            [latest(own(METRIC.held, {}))],
-            [own(METRIC.refunded, {})],
-          ),
-        ],
-        [
-          graph(
-            'Requests waiting, and calls running, by route',
-            [each(METRIC.requestsWaiting, 'Maximum')],
-            [each(METRIC.callsRunning, 'Maximum')],
-          ),
-          graph('Seconds since the oldest waiting request was created, by route', [
-            each(METRIC.oldestWaitingOfRoute, 'Maximum'),
-          ]),
-        ],
-        [
-          graph(
-            'Executions started',
-            executions((machine) => machine.metricStarted(sum)),
-          ),
-          graph('Executions that failed, those of failed requests among them, or timed out', [
-            ...executions((machine) => machine.metricFailed(sum)),
-            ...executions((machine) => machine.metricTimedOut(sum)),
-          ]),
-        ],
-        [
-          graph(
-            'Time of executions',
-            executions((machine) => machine.metricTime({ period: PERIOD, statistic: 'p90' })),
-          ),
-          graph(
-            'Providers',
-            providers.flatMap((provider) => [
-              own(METRIC.providerAccessRefused, { provider }),
-              own(METRIC.providerCallLost, { provider }),
-              own(METRIC.unknownProviderState, { provider }),
-            ]),
-          ),
-        ],
-        [
-          graph(
-            'Concurrency of all functions of the account, and throttled calls',
-            [ofLambda('ConcurrentExecutions', 'Maximum')],
-            [ofLambda('Throttles', 'Sum')],
-          ),
-          graph('Usage that providers report and we did not bill, or billed and they did not use', [
-            each(METRIC.providerUsageDiffers, 'Sum'),
-          ]),
-        ],
-        [
-          graph('Webhooks given up, executions lost, ledger problems', [
-            own(METRIC.webhookGivenUp, {}),
-            own(METRIC.executionLost, {}),
-            own(METRIC.reconcileFailed, {}),
-            own(METRIC.ledgerProblem, {}),
-          ]),
-        ],
-        [
-          graph(
-            'Table: capacity and throttled calls',
-            [table.metricConsumedReadCapacityUnits(sum), table.metricConsumedWriteCapacityUnits(sum)],
-            [table.metric('ReadThrottleEvents', sum), table.metric('WriteThrottleEvents', sum)],
-          ),
-        ],
+        ...this.rowsOfCalls(props.api),
+        ...this.rowsOfWork(),
+        ...this.rowsOfExecutions(props),
+        ...this.rowsOfLimits(props.table),
       ],
     });
+    this.saveQueries(props.functions);
+  }
+
+  private saveQueries(functions: readonly ServiceFunction[]): void {
+    const { stackName } = Stack.of(this);
     const logGroupNames = [...new Set(functions.map(({ lambda }) => lambda.logGroup.logGroupName))];
     for (const [name, queryString] of Object.entries(LOG_QUERIES)) {
       new CfnQueryDefinition(this, `Query ${name}`, {
@@ -208,5 +90,159 @@ export class Dashboard extends Construct {
         logGroupNames,
       });
     }
+  }
+
+  private own<Name extends MetricName>(metricName: Name, dimensions: Dimensions<Name>): Metric {
+    return serviceMetric(this, metricName, dimensions);
+  }
+
+  /** One line for each value of the metric's dimensions, named by the value. */
+  private each(metricName: MetricName, statistic: string): MathExpression {
+    const { stackName } = Stack.of(this);
+    return new MathExpression({
+      expression: `SEARCH('{${[METRIC_NAMESPACE, ...metricDimensions(metricName), STACK_DIMENSION].join(',')}} MetricName="${metricName}" ${STACK_DIMENSION}="${stackName}"', '${statistic}', ${PERIOD.toSeconds()})`,
+      label: '',
+      period: PERIOD,
+    });
+  }
+
+  /** What callers feel, the API's calls, and calls to providers. */
+  private rowsOfCalls(api: RestApi): IWidget[][] {
+    const succeeded = new MathExpression({
+      expression: '100 * (1 - failed)',
+      usingMetrics: { failed: this.own(METRIC.requestFailed, {}).with({ statistic: 'Average' }) },
+      label: 'succeeded',
+      period: PERIOD,
+    });
+    const lag = this.own(METRIC.webhookLag, {});
+    return [
+      [
+        felt('Requests that succeeded, of 100', [succeeded]),
+        felt('Seconds from creation to end by model and outcome, 50 and 95 of 100', [
+          this.each(METRIC.timeToDone, 'p50'),
+          this.each(METRIC.timeToDone, 'p95'),
+        ]),
+        felt('Milliseconds of the slowest of 100 calls of the API', [
+          api.metricLatency({ period: PERIOD, statistic: 'p99' }),
+        ]),
+        felt('Seconds from the end of a request to its webhook, 50 and 95 of 100', [
+          lag.with({ statistic: 'p50' }),
+          lag.with({ statistic: 'p95' }),
+        ]),
+      ],
+      [
+        graph('Calls and errors', [
+          api.metricCount(SUM),
+          api.metricClientError(SUM),
+          api.metricServerError(SUM),
+        ]),
+        graph('Latency', [
+          api.metricLatency({ period: PERIOD, statistic: 'p50' }),
+          api.metricLatency({ period: PERIOD, statistic: 'p99' }),
+        ]),
+      ],
+      [
+        graph('Creations by model', [this.each(METRIC.requestCreated, 'Sum')]),
+        graph('Ended by model and outcome', [this.each(METRIC.requestEnded, 'Sum')]),
+      ],
+      [
+        graph('Calls to providers by outcome', [this.each(METRIC.providerCall, 'Sum')]),
+        graph('Seconds at the provider by model, 50 and 95 of 100', [
+          this.each(METRIC.atProvider, 'p50'),
+          this.each(METRIC.atProvider, 'p95'),
+        ]),
+      ],
+    ];
+  }
+
+  /** Open requests and queues. */
+  private rowsOfWork(): IWidget[][] {
+    return [
+      [
+        graph(
+          'Open requests, and seconds: the oldest, and overdue work',
+          [latest(this.own(METRIC.openRequests, {}))],
+          [latest(this.own(METRIC.oldestOpenRequest, {})), latest(this.own(METRIC.workOverdue, {}))],
+        ),
+        graph(
+          'xTokens held for open requests, and refunded',
+          [latest(this.own(METRIC.held, {}))],
+          [this.own(METRIC.refunded, {})],
+        ),
+      ],
+      [
+        graph(
+          'Requests waiting, and calls running, by route',
+          [this.each(METRIC.requestsWaiting, 'Maximum')],
+          [this.each(METRIC.callsRunning, 'Maximum')],
+        ),
+        graph('Seconds since the oldest waiting request was created, by route', [
+          this.each(METRIC.oldestWaitingOfRoute, 'Maximum'),
+        ]),
+      ],
+    ];
+  }
+
+  /** Executions, and what providers refuse. */
+  private rowsOfExecutions({ stateMachines, providers }: DashboardProps): IWidget[][] {
+    const executions = (of: (machine: StateMachine) => Metric): Metric[] =>
+      Object.entries(stateMachines).map(([label, machine]) => of(machine).with({ label }));
+    return [
+      [
+        graph(
+          'Executions started',
+          executions((machine) => machine.metricStarted(SUM)),
+        ),
+        graph('Executions that failed, those of failed requests among them, or timed out', [
+          ...executions((machine) => machine.metricFailed(SUM)),
+          ...executions((machine) => machine.metricTimedOut(SUM)),
+        ]),
+      ],
+      [
+        graph(
+          'Time of executions',
+          executions((machine) => machine.metricTime({ period: PERIOD, statistic: 'p90' })),
+        ),
+        graph(
+          'Providers',
+          providers.flatMap((provider) => [
+            this.own(METRIC.providerAccessRefused, { provider }),
+            this.own(METRIC.providerCallLost, { provider }),
+            this.own(METRIC.unknownProviderState, { provider }),
+          ]),
+        ),
+      ],
+    ];
+  }
+
+  /** Limits of the account and of the table, usage that was billed wrongly, and what was given up. */
+  private rowsOfLimits(table: ITable): IWidget[][] {
+    return [
+      [
+        graph(
+          'Concurrency of all functions of the account, and throttled calls',
+          [ofLambda('ConcurrentExecutions', 'Maximum')],
+          [ofLambda('Throttles', 'Sum')],
+        ),
+        graph('Usage that providers report and we did not bill, or billed and they did not use', [
+          this.each(METRIC.providerUsageDiffers, 'Sum'),
+        ]),
+      ],
+      [
+        graph('Webhooks given up, executions lost, ledger problems', [
+          this.own(METRIC.webhookGivenUp, {}),
+          this.own(METRIC.executionLost, {}),
+          this.own(METRIC.reconcileFailed, {}),
+          this.own(METRIC.ledgerProblem, {}),
+        ]),
+      ],
+      [
+        graph(
+          'Table: capacity and throttled calls',
+          [table.metricConsumedReadCapacityUnits(SUM), table.metricConsumedWriteCapacityUnits(SUM)],
+          [table.metric('ReadThrottleEvents', SUM), table.metric('WriteThrottleEvents', SUM)],
+        ),
+      ],
+    ];
   }
 }

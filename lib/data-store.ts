@@ -51,6 +51,17 @@ const warmUnits = (writeUnitsPerSecond: number | undefined) =>
     ? {}
     : { warmThroughput: { writeUnitsPerSecond, readUnitsPerSecond: WARM_READS * writeUnitsPerSecond } };
 
+/** What a permission on the table is limited to. */
+interface TableScope {
+  /** ARNs of the table or its indexes. */
+  resources: string[];
+  /** Patterns of partition keys. */
+  partitions: string[];
+  conditions?: Conditions | undefined;
+}
+
+const removalOf = (isKept: boolean): RemovalPolicy => (isKept ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY);
+
 /** The table with every record of the service, and the bucket with the outputs. */
 export class DataStore extends Construct {
   /** The table in use: the stack's own, or an adopted one that `ops table restore` has made. */
@@ -65,12 +76,18 @@ export class DataStore extends Construct {
     super(scope, id);
     // `destroy` is for development: with the stack go all accounts, requests and files.
     const isKept = props.removalPolicy === 'keep';
-    const removalPolicy = isKept ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
+    // The own table stays in the template when another table is adopted: no deployment deletes it, and the way back is a deployment.
+    const own = this.createTable(isKept, props.warmThroughput);
+    this.table =
+      props.tableName === undefined ? own : Table.fromTableName(this, 'AdoptedTable', props.tableName);
+    this.bucket = this.createBucket(isKept, props.outputTtlSeconds);
+  }
+
+  private createTable(isKept: boolean, warmThroughput: number | undefined): Table {
     // A throttled index throttles the writes of its table.
-    const warm = warmUnits(props.warmThroughput);
+    const warm = warmUnits(warmThroughput);
     const text = (name: string) => ({ name, type: AttributeType.STRING });
-    // It stays in the template when another table is adopted: no deployment deletes it, and the way back is a deployment.
-    const own = new Table(this, 'Table', {
+    const table = new Table(this, 'Table', {
       partitionKey: text(PRIMARY_KEY.partition),
       sortKey: text(PRIMARY_KEY.sort),
       billingMode: BillingMode.PAY_PER_REQUEST,
@@ -78,10 +95,10 @@ export class DataStore extends Construct {
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       encryption: TableEncryption.AWS_MANAGED,
       deletionProtection: isKept,
-      removalPolicy,
+      removalPolicy: removalOf(isKept),
       ...warm,
     });
-    own.addGlobalSecondaryIndex({
+    table.addGlobalSecondaryIndex({
       indexName: LISTING_INDEX.name,
       partitionKey: text(LISTING_INDEX.partition),
       sortKey: text(LISTING_INDEX.sort),
@@ -90,7 +107,7 @@ export class DataStore extends Construct {
       ...warm,
     });
     for (const { name, partition } of Object.values(REQUEST_INDEXES)) {
-      own.addGlobalSecondaryIndex({
+      table.addGlobalSecondaryIndex({
         indexName: name,
         partitionKey: text(partition),
         sortKey: text(PRIMARY_KEY.partition),
@@ -99,14 +116,16 @@ export class DataStore extends Construct {
         ...warm,
       });
     }
-    this.table =
-      props.tableName === undefined ? own : Table.fromTableName(this, 'AdoptedTable', props.tableName);
-    this.bucket = new Bucket(this, 'Outputs', {
+    return table;
+  }
+
+  private createBucket(isKept: boolean, outputTtlSeconds: number): Bucket {
+    return new Bucket(this, 'Outputs', {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       encryption: BucketEncryption.S3_MANAGED,
       enforceSSL: true,
       minimumTLSVersion: 1.2,
-      removalPolicy,
+      removalPolicy: removalOf(isKept),
       // CloudFormation deletes no bucket that holds objects.
       ...(!isKept && { autoDeleteObjects: true }),
       // For forms of uploads. A form carries a signed policy, so a page of any origin may send one.
@@ -124,7 +143,7 @@ export class DataStore extends Construct {
           // A backstop if removal fails: no file outlives its URLs by more than two days.
           id: 'expire-outputs',
           prefix: OUTPUT_PREFIX,
-          expiration: Duration.days(Math.ceil(props.outputTtlSeconds / SECONDS_PER_DAY) + 1),
+          expiration: Duration.days(Math.ceil(outputTtlSeconds / SECONDS_PER_DAY) + 1),
         },
         {
           // A backstop too, and for a creation that died between a copy and its record. Far longer than any request waits.
@@ -157,17 +176,18 @@ export class DataStore extends Construct {
 
   /** Lets a function query the listing index for lists of this kind. */
   bindListing(to: ServiceFunction, kind: PartitionKind): void {
-    this.allowOnTable(to, ['Query'], [this.indexArn(LISTING_INDEX)], [patterns[kind]]);
+    this.allowOnTable(to, ['Query'], {
+      resources: [this.indexArn(LISTING_INDEX)],
+      partitions: [patterns[kind]],
+    });
   }
 
   /** Lets a function query these indexes of requests. All their partitions begin with an account's id. */
   bindRequestIndexes(to: ServiceFunction, ...indexes: { name: string }[]): void {
-    this.allowOnTable(
-      to,
-      ['Query'],
-      indexes.map((index) => this.indexArn(index)),
-      [`${ACCOUNT_ID_PREFIX}*`],
-    );
+    this.allowOnTable(to, ['Query'], {
+      resources: indexes.map((index) => this.indexArn(index)),
+      partitions: [`${ACCOUNT_ID_PREFIX}*`],
+    });
   }
 
   private indexArn({ name }: { name: string }): string {
@@ -204,15 +224,17 @@ export class DataStore extends Construct {
       'ForAllValues:StringEquals': { 'dynamodb:Attributes': attributesNamed(attributes) },
       Null: { 'dynamodb:Attributes': 'false' },
     };
-    this.allowOnTable(to, operations, [this.table.tableArn], partitions, onAttributes);
+    this.allowOnTable(to, operations, {
+      resources: [this.table.tableArn],
+      partitions,
+      conditions: onAttributes,
+    });
   }
 
   private allowOnTable(
     to: ServiceFunction,
     operations: readonly string[],
-    resources: string[],
-    partitions: string[],
-    conditions: Conditions = {},
+    { resources, partitions, conditions }: TableScope,
   ): void {
     to.addEnvironment({ TABLE_NAME: this.table.tableName });
     to.allow(

@@ -5,6 +5,7 @@ import {
   CachePolicy,
   type CfnPublicKey,
   Distribution,
+  type DistributionProps,
   HttpVersion,
   KeyGroup,
   PublicKey,
@@ -85,7 +86,7 @@ export class FileDelivery extends Construct {
       description: 'Creates the key pairs of the signed URLs at deploy time',
       timeout: Duration.seconds(60),
     });
-    const { filesDomainName, filesCertificateArn } = context;
+    const { filesDomainName } = context;
     const keys = context.signingKeys.map((number) => this.createSigningKey(number, createSigningKey));
     this.signingKey = keys[0] as SigningKey;
     const keyGroup = new KeyGroup(this, 'KeyGroup', {
@@ -95,16 +96,7 @@ export class FileDelivery extends Construct {
     const originAccessControl = new S3OriginAccessControl(this, 'OriginAccessControl', {
       originAccessControlName: this.globalName('files'),
     });
-    const responseHeadersPolicy = new ResponseHeadersPolicy(this, 'ResponseHeaders', {
-      responseHeadersPolicyName: this.globalName('headers'),
-      comment: 'Files are what their content type says, and run nothing',
-      securityHeadersBehavior: {
-        contentTypeOptions: { override: true },
-        contentSecurityPolicy: { contentSecurityPolicy: FILE_POLICY, override: true },
-        strictTransportSecurity: HTTPS_ONLY,
-      },
-      corsBehavior: READABLE_BY_PAGES,
-    });
+    const responseHeadersPolicy = this.createHeadersPolicy();
     const origin = S3BucketOrigin.withOriginAccessControl(bucket, { originAccessControl });
     const ownUrl = filesDomainName === undefined ? undefined : `https://${filesDomainName}`;
     const givenUrl = context.deliveryBaseUrl ?? ownUrl;
@@ -132,16 +124,40 @@ export class FileDelivery extends Construct {
       },
       httpVersion: HttpVersion.HTTP2_AND_3,
       ...(context.filesWebAclArn !== undefined && { webAclId: context.filesWebAclArn }),
-      ...(filesDomainName !== undefined &&
-        filesCertificateArn !== undefined && {
-          domainNames: [filesDomainName],
-          certificate: Certificate.fromCertificateArn(this, 'Certificate', filesCertificateArn),
-          minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
-        }),
+      ...this.customDomain(context),
     });
     this.distribution = distribution;
     this.distributionDomain = distribution.distributionDomainName;
     this.baseUrl = givenUrl ?? `https://${this.distributionDomain}`;
+  }
+
+  private createHeadersPolicy(): ResponseHeadersPolicy {
+    return new ResponseHeadersPolicy(this, 'ResponseHeaders', {
+      responseHeadersPolicyName: this.globalName('headers'),
+      comment: 'Files are what their content type says, and run nothing',
+      securityHeadersBehavior: {
+        contentTypeOptions: { override: true },
+        contentSecurityPolicy: { contentSecurityPolicy: FILE_POLICY, override: true },
+        strictTransportSecurity: HTTPS_ONLY,
+      },
+      corsBehavior: READABLE_BY_PAGES,
+    });
+  }
+
+  /** The operator's own domain of the distribution, with its certificate. Empty for none. */
+  private customDomain({
+    filesDomainName,
+    filesCertificateArn,
+  }: FileDeliveryProps['context']): Pick<
+    DistributionProps,
+    'domainNames' | 'certificate' | 'minimumProtocolVersion'
+  > {
+    if (filesDomainName === undefined || filesCertificateArn === undefined) return {};
+    return {
+      domainNames: [filesDomainName],
+      certificate: Certificate.fromCertificateArn(this, 'Certificate', filesCertificateArn),
+      minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
+    };
   }
 
   /** Where the API is described. */

@@ -11,7 +11,7 @@ import { type AddAlarm, alarmsTo } from './add-alarm.ts';
 import { addCallerAlarms, type CallerAlarmsProps } from './caller-alarms.ts';
 import type { StackContext } from './context.ts';
 import type { ServiceFunction } from './service-function.ts';
-import { serviceMetric as metricOf } from './service-metric.ts';
+import { serviceMetric } from './service-metric.ts';
 
 /** The monitored resources, and the address to notify. */
 export interface MonitoringProps
@@ -42,6 +42,8 @@ const MIN_ENDED = 20;
 const surveyPeriod = (everySeconds: number): Duration =>
   Duration.minutes(Math.max(15, 2 * Math.ceil(everySeconds / 60)));
 
+const FIVE_MINUTES = { period: Duration.minutes(5) };
+
 /** Notifies the operator of alarms. */
 export class Monitoring extends Construct {
   /** Where alarms go. */
@@ -51,19 +53,48 @@ export class Monitoring extends Construct {
 
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
-    this.topic = new Topic(this, 'Alarms', { displayName: 'Generation service', enforceSSL: true });
+    this.topic = this.createTopic();
+    this.alarm = alarmsTo(this, this.topic);
+    this.notify(props.context);
+    this.addLedgerAlarms();
+    this.addExpiryAlarms(props.expiry.stateMachine);
+    this.addRequestAlarms();
+    this.addReconcilerAlarms(props.context.reconcileIntervalSeconds);
+    this.addSurveyAlarms(props.context);
+    this.alarm(
+      'ServerErrors',
+      props.api.metricServerError({ period: Duration.minutes(5), statistic: 'Sum' }),
+      'The API returns server errors.',
+      { atLeast: 5 },
+    );
+    this.addWebhookAlarms(props.webhookDelivery.stateMachine);
+    this.addProviderAlarms(props.providers);
+    addCallerAlarms(this, this.alarm, {
+      ...props,
+      stateMachines: [props.generation, props.webhookDelivery, props.expiry].map(
+        ({ stateMachine }) => stateMachine,
+      ),
+      deliverWebhook: props.webhookDelivery.tasks['deliver-webhook'],
+    });
+  }
+
+  private createTopic(): Topic {
+    const topic = new Topic(this, 'Alarms', { displayName: 'Generation service', enforceSSL: true });
     // A policy of our own, as `enforceSSL` makes one, replaces the default, under which CloudWatch may publish.
-    this.topic.addToResourcePolicy(
+    topic.addToResourcePolicy(
       new PolicyStatement({
         sid: 'AlarmsOfThisAccount',
         principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
         actions: ['sns:Publish'],
-        resources: [this.topic.topicArn],
+        resources: [topic.topicArn],
         conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
       }),
     );
-    this.alarm = alarmsTo(this, this.topic);
-    const { alarmEmail, removalPolicy } = props.context;
+    return topic;
+  }
+
+  /** Subscribes the operator's address, if there is one. */
+  private notify({ alarmEmail, removalPolicy }: MonitoringProps['context']): void {
     if (alarmEmail !== undefined) this.topic.addSubscription(new EmailSubscription(alarmEmail));
     else if (removalPolicy === 'keep') {
       // A stack that is kept has customers, and its alarms would ring where nobody hears them.
@@ -72,30 +103,40 @@ export class Monitoring extends Construct {
         'No alarm reaches anybody: give an address by -c alarmEmail=…, or -c removalPolicy=destroy for development.',
       );
     }
+  }
 
-    const serviceMetric = <Name extends MetricName>(name: Name, dimensions: Dimensions<Name>): Metric =>
-      metricOf(this, name, dimensions);
-    this.alarm('LedgerProblem', serviceMetric(METRIC.ledgerProblem, {}), 'A ledger does not add up.');
+  private metric<Name extends MetricName>(name: Name, dimensions: Dimensions<Name>): Metric {
+    return serviceMetric(this, name, dimensions);
+  }
+
+  private addLedgerAlarms(): void {
+    this.alarm('LedgerProblem', this.metric(METRIC.ledgerProblem, {}), 'A ledger does not add up.');
     this.alarm(
       'LedgerNotVerified',
-      serviceMetric(METRIC.ledgerVerified, {}).with({ period: Duration.days(1) }),
+      this.metric(METRIC.ledgerVerified, {}).with({ period: Duration.days(1) }),
       'The ledgers have not been verified for two days.',
       // A run writes 0 when it begins, so that a failed run is seen. The first run comes a day after the
       // first deployment.
       { below: 1, periods: 2, orNoData: true },
     );
-    const failed = { period: Duration.minutes(5) };
+  }
+
+  private addExpiryAlarms(expiry: StateMachine): void {
     this.alarm(
       'ExpiryFailed',
-      props.expiry.stateMachine.metricFailed(failed),
+      expiry.metricFailed(FIVE_MINUTES),
       'An execution that removes expired files failed.',
     );
     this.alarm(
       'FilesNotRemoved',
-      serviceMetric(METRIC.filesNotRemoved, {}),
+      this.metric(METRIC.filesNotRemoved, {}),
       'Expired files could not be removed for half an hour.',
     );
-    const ended = serviceMetric(METRIC.requestFailed, {});
+  }
+
+  /** Alarms on requests that fail, outputs that are lost, and items that are unreadable. */
+  private addRequestAlarms(): void {
+    const ended = this.metric(METRIC.requestFailed, {});
     this.alarm(
       'RequestsFailing',
       new MathExpression({
@@ -111,83 +152,92 @@ export class Monitoring extends Construct {
     );
     this.alarm(
       'OutputStorageFailed',
-      serviceMetric(METRIC.outputStorageFailed, {}),
+      this.metric(METRIC.outputStorageFailed, {}),
       'Outputs that a provider has made and charges for could not be stored.',
     );
     this.alarm(
       'ItemUnreadable',
-      serviceMetric(METRIC.itemUnreadable, {}),
+      this.metric(METRIC.itemUnreadable, {}),
       'A stored item cannot be read by this release: lists and queues leave it out.',
     );
+  }
+
+  private addReconcilerAlarms(intervalSeconds: number): void {
     this.alarm(
       'ExecutionLost',
-      serviceMetric(METRIC.executionLost, {}),
+      this.metric(METRIC.executionLost, {}),
       'An execution died, or ended without its request.',
     );
     this.alarm(
       'ReconcileFailed',
-      serviceMetric(METRIC.reconcileFailed, {}),
+      this.metric(METRIC.reconcileFailed, {}),
       'The reconciler could not handle an item.',
     );
-    const everyMinute = Duration.minutes(Math.ceil(props.context.reconcileIntervalSeconds / 60));
+    const everyMinute = Duration.minutes(Math.ceil(intervalSeconds / 60));
     this.alarm(
       'ReconcilerDead',
-      serviceMetric(METRIC.checkOverdue, {}).with({ statistic: 'Maximum', period: everyMinute }),
+      this.metric(METRIC.checkOverdue, {}).with({ statistic: 'Maximum', period: everyMinute }),
       'Work has been due for 3 minutes without a check, or the reconciler does not run.',
       { atLeast: UNSEEN_SECONDS, periods: 3, toAlarm: 1, orNoData: true },
     );
-    const surveyed = { statistic: 'Maximum', period: surveyPeriod(props.context.reconcileIntervalSeconds) };
+  }
+
+  /** Alarms on the ages of work that the reconciler reports. */
+  private addSurveyAlarms({
+    reconcileIntervalSeconds: intervalSeconds,
+    queueDeadlineSeconds,
+  }: MonitoringProps['context']): void {
+    const surveyed = { statistic: 'Maximum', period: surveyPeriod(intervalSeconds) };
     this.alarm(
       'WorkOverdue',
-      serviceMetric(METRIC.workOverdue, {}).with(surveyed),
+      this.metric(METRIC.workOverdue, {}).with(surveyed),
       'Work or the removal of files is overdue by 15 minutes, or the reconciler does not run.',
       { atLeast: OVERDUE_SECONDS, orNoData: true },
     );
     this.alarm(
       'RequestStuck',
-      serviceMetric(METRIC.oldestOpenRequest, {}).with(surveyed),
+      this.metric(METRIC.oldestOpenRequest, {}).with(surveyed),
       'A request is open for longer than any execution runs.',
       { atLeast: STUCK_SECONDS },
     );
     this.alarm(
       'CapacityShort',
-      serviceMetric(METRIC.oldestWaiting, {}).with(surveyed),
+      this.metric(METRIC.oldestWaiting, {}).with(surveyed),
       "A request has waited for its provider's capacity for half of its time in the queue.",
-      { atLeast: Math.ceil(props.context.queueDeadlineSeconds / 2) },
+      { atLeast: Math.ceil(queueDeadlineSeconds / 2) },
     );
-    this.alarm(
-      'ServerErrors',
-      props.api.metricServerError({ period: Duration.minutes(5), statistic: 'Sum' }),
-      'The API returns server errors.',
-      { atLeast: 5 },
-    );
+  }
+
+  private addWebhookAlarms(deliveries: StateMachine): void {
     this.alarm(
       'WebhookGivenUp',
-      serviceMetric(METRIC.webhookGivenUp, {}),
+      this.metric(METRIC.webhookGivenUp, {}),
       'Webhooks are given up: many receivers refuse them, or our own deliveries fail.',
       { atLeast: 50 },
     );
-    const { stateMachine: deliveries } = props.webhookDelivery;
     this.alarm(
       'WebhookFailed',
-      deliveries.metricFailed(failed),
+      deliveries.metricFailed(FIVE_MINUTES),
       'An execution that delivers a webhook failed: its function is gone, or could not be invoked for half a day.',
     );
     this.alarm(
       'WebhookTimedOut',
-      deliveries.metricTimedOut(failed),
+      deliveries.metricTimedOut(FIVE_MINUTES),
       'An execution that delivers a webhook has met our own faults for 14 days.',
     );
-    for (const provider of props.providers) {
+  }
+
+  private addProviderAlarms(providers: readonly ProviderId[]): void {
+    for (const provider of providers) {
       const name = provider.replace('@', '-');
       this.alarm(
         `${name}-access-refused`,
-        serviceMetric(METRIC.providerAccessRefused, { provider }),
+        this.metric(METRIC.providerAccessRefused, { provider }),
         `${provider} refuses our credential, account, quota or model.`,
       );
       this.alarm(
         `${name}-call-lost`,
-        serviceMetric(METRIC.providerCallLost, { provider }),
+        this.metric(METRIC.providerCallLost, { provider }),
         `Calls to ${provider} end with an unknown outcome.`,
         {
           atLeast: 5,
@@ -195,16 +245,9 @@ export class Monitoring extends Construct {
       );
       this.alarm(
         `${name}-unknown-state`,
-        serviceMetric(METRIC.unknownProviderState, { provider }),
+        this.metric(METRIC.unknownProviderState, { provider }),
         `${provider} reports a task state that the adapter does not know.`,
       );
     }
-    addCallerAlarms(this, this.alarm, {
-      ...props,
-      stateMachines: [props.generation, props.webhookDelivery, props.expiry].map(
-        ({ stateMachine }) => stateMachine,
-      ),
-      deliverWebhook: props.webhookDelivery.tasks['deliver-webhook'],
-    });
   }
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import {
   type Addresses,
   type LocalAws,
+  type LocalAwsOptions,
   type LocalAwsParts,
   type Stack,
   startLocalAws,
@@ -12,7 +13,7 @@ import {
 import type { SandboxOptions } from '@generation-service/sandbox';
 import { createOperatorEndpoint, OPERATOR_PREFIX } from '../ops/console/endpoint.ts';
 import { createCommands } from './run/commands.ts';
-import { type LocalRunFile, takeDataDirectory } from './run/data-directory.ts';
+import { type DataDirectory, type LocalRunFile, takeDataDirectory } from './run/data-directory.ts';
 import { createFirstAccount } from './run/first-account.ts';
 import {
   needsSandbox,
@@ -109,6 +110,152 @@ const describe = (
   operatorSecretAccessKey: operator.secretAccessKey,
 });
 
+/** What a start works with, and what it has started so far. */
+class Start {
+  private readonly options: LocalRunOptions;
+  private readonly parts: Omit<LocalRunParts, keyof LocalAwsParts>;
+  private readonly environment: NonNullable<LocalRunOptions['environment']>;
+  private readonly givenContext: Context;
+  private readonly data: DataDirectory;
+  private readonly commands: ReturnType<typeof createCommands>;
+  private readonly operatorToken: string;
+  private description: LocalRunFile | undefined;
+  private sandbox: { url: string; close(): Promise<void> } | undefined;
+  private aws: LocalAws | undefined;
+  private stopped: Promise<void> | undefined;
+
+  constructor(options: LocalRunOptions, parts: Omit<LocalRunParts, keyof LocalAwsParts>) {
+    this.options = options;
+    this.parts = parts;
+    this.environment = options.environment ?? process.env;
+    this.givenContext = withoutProviders(options.context ?? {}, this.environment);
+    this.data = takeDataDirectory(options.dataDir, { reset: options.reset ?? false });
+    this.commands = createCommands(this.data.path);
+    this.operatorToken = this.data.operatorToken();
+  }
+
+  async run(replacedParts: Partial<LocalRunParts>): Promise<LocalRun> {
+    const { options, environment } = this;
+    const { progress, signal } = options;
+    this.aws = await startLocalAws(
+      {
+        assembly: (addresses) => this.synthesize(addresses),
+        dataDir: this.data.path,
+        port: options.port,
+        secretValues: (stack) => providerKeys(stack, environment),
+        beforeSchedules: (running) => this.describe(running),
+        ownRoutes: (addresses) => this.ownRoutes(addresses),
+        ...(environment.DYNAMODB_ENDPOINT && { dynamodbEndpoint: environment.DYNAMODB_ENDPOINT }),
+        ...(environment.NODE_EXTRA_CA_CERTS && { extraCaCertificates: environment.NODE_EXTRA_CA_CERTS }),
+        ...(options.maxConcurrency !== undefined && { maxConcurrency: options.maxConcurrency }),
+        ...(environment.PERMISSION_USE_DIR && {
+          permissionsFile: join(environment.PERMISSION_USE_DIR, `${randomUUID()}.json`),
+        }),
+        ...(progress && { progress }),
+        ...(signal && { signal }),
+      },
+      replacedParts,
+    );
+    return { ...this.described(), close: () => this.close() };
+  }
+
+  close(): Promise<void> {
+    this.stopped ??= this.stop();
+    return this.stopped;
+  }
+
+  private async stop(): Promise<void> {
+    this.data.removeRunFile();
+    try {
+      await this.commands.close();
+      await this.aws?.close();
+    } finally {
+      await this.sandbox?.close();
+      this.data.release();
+    }
+  }
+
+  private async synthesize({ baseUrl, filesUrl }: Addresses): Promise<string> {
+    const { data, environment, givenContext } = this;
+    const { signal } = this.options;
+    if (needsSandbox(environment)) this.sandbox = await this.startSandbox();
+    signal?.throwIfAborted();
+    const context = {
+      publicBaseUrl: baseUrl,
+      deliveryBaseUrl: filesUrl,
+      allowPrivateTargets: 'true',
+      console: 'true',
+      ...providerContext(environment, this.sandboxUrl(), projectRoutes()),
+      ...givenContext,
+    };
+    await this.parts.synthesize(data.file('cdk.out'), context, signal);
+    return data.file('cdk.out');
+  }
+
+  private startSandbox(): Promise<{ url: string; close(): Promise<void> }> {
+    const { givenContext } = this;
+    const { plainImages } = this.options;
+    const allowPrivateTargets = String(givenContext.allowPrivateTargets ?? true) === 'true';
+    const maxRunning = sandboxMaxRunning({ ...projectContext(), ...givenContext });
+    const options = { apiKey: SANDBOX_KEY, plainImages, maxRunning, allowPrivateTargets };
+    return startSandboxWhereItWas(
+      (port) => this.parts.startSandbox({ port, ...options }),
+      this.data.file('sandbox-port'),
+    );
+  }
+
+  private sandboxUrl(): string | null {
+    return this.sandbox?.url ?? null;
+  }
+
+  /** Writes the description of the run, with its account. */
+  private async describe(running: LocalAws): Promise<void> {
+    const account = await this.findAccount(running);
+    this.options.signal?.throwIfAborted();
+    this.description = { ...describe(running, this.sandboxUrl(), this.operatorToken), ...account };
+    this.data.writeRunFile(this.description);
+  }
+
+  private described(): LocalRunFile {
+    if (!this.description) throw new Error('The run was not described');
+    return this.description;
+  }
+
+  /** The account of an earlier run, or a new account. */
+  private async findAccount(running: LocalAws): Promise<Awaited<ReturnType<typeof createFirstAccount>>> {
+    const { data } = this;
+    const known = data.readAccount();
+    if (known) return known;
+    // The operators' command line needs a description of the run, but it must not show the run as ready to
+    // others.
+    const noAccount = { apiKey: '', accountId: '', webhookSecret: '' };
+    data.writeRunFile(
+      { ...describe(running, this.sandboxUrl(), this.operatorToken), ...noAccount },
+      'starting',
+    );
+    const created = await this.parts.createFirstAccount(data.file('starting'), this.options.signal);
+    await rm(data.file('starting'), { recursive: true, force: true });
+    data.writeAccount(created);
+    return created;
+  }
+
+  /** The operator's endpoint, and the start page. */
+  private ownRoutes({ baseUrl }: Addresses): ReturnType<NonNullable<LocalAwsOptions['ownRoutes']>> {
+    const operator = createOperatorEndpoint({
+      ...{ baseUrl, token: this.operatorToken, run: this.commands.run },
+      account: () => this.described(),
+    });
+    const hasConsole = String(this.givenContext.console ?? true) === 'true';
+    return {
+      takes: (request) => isForStartPage(request) || request.url?.startsWith(OPERATOR_PREFIX) === true,
+      handle: (request, response) =>
+        request.url?.startsWith(OPERATOR_PREFIX)
+          ? operator(request, response)
+          : leadTo(hasConsole ? '/console' : '/docs', response),
+    };
+  }
+}
+
 /**
  * Starts the whole service on loopback. Resolves when it takes requests. The steps:
  *
@@ -123,116 +270,11 @@ export const startLocalRun = async (
   options: LocalRunOptions,
   replacedParts: Partial<LocalRunParts> = {},
 ): Promise<LocalRun> => {
-  const parts = { ...DEFAULT_PARTS, ...replacedParts };
-  const { environment = process.env, signal } = options;
-  const givenContext = withoutProviders(options.context ?? {}, environment);
-  const data = takeDataDirectory(options.dataDir, { reset: options.reset ?? false });
-  const commands = createCommands(data.path);
-  const operatorToken = data.operatorToken();
-  const hasConsole = String(givenContext.console ?? true) === 'true';
-  let description: LocalRunFile | undefined;
-  const described = (): LocalRunFile => {
-    if (!description) throw new Error('The run was not described');
-    return description;
-  };
-  let sandbox: { url: string; close(): Promise<void> } | undefined;
-  let aws: LocalAws | undefined;
-
-  const stop = async () => {
-    data.removeRunFile();
-    try {
-      await commands.close();
-      await aws?.close();
-    } finally {
-      await sandbox?.close();
-      data.release();
-    }
-  };
-  let stopped: Promise<void> | undefined;
-  const close = () => {
-    stopped ??= stop();
-    return stopped;
-  };
-
-  const synthesizeStack = async ({ baseUrl, filesUrl }: Addresses): Promise<string> => {
-    if (needsSandbox(environment)) {
-      const { plainImages } = options;
-      const allowPrivateTargets = String(givenContext.allowPrivateTargets ?? true) === 'true';
-      const maxRunning = sandboxMaxRunning({ ...projectContext(), ...givenContext });
-      sandbox = await startSandboxWhereItWas(
-        (port) =>
-          parts.startSandbox({ port, apiKey: SANDBOX_KEY, plainImages, maxRunning, allowPrivateTargets }),
-        data.file('sandbox-port'),
-      );
-    }
-    signal?.throwIfAborted();
-    const context = {
-      publicBaseUrl: baseUrl,
-      deliveryBaseUrl: filesUrl,
-      allowPrivateTargets: 'true',
-      console: 'true',
-      ...providerContext(environment, sandbox?.url ?? null, projectRoutes()),
-      ...givenContext,
-    };
-    await parts.synthesize(data.file('cdk.out'), context, signal);
-    return data.file('cdk.out');
-  };
-
-  const findAccount = async (running: LocalAws) => {
-    const known = data.readAccount();
-    if (known) return known;
-    // The operators' command line needs a description of the run, but it must not show the run as ready to
-    // others.
-    const noAccount = { apiKey: '', accountId: '', webhookSecret: '' };
-    data.writeRunFile(
-      { ...describe(running, sandbox?.url ?? null, operatorToken), ...noAccount },
-      'starting',
-    );
-    const created = await parts.createFirstAccount(data.file('starting'), signal);
-    await rm(data.file('starting'), { recursive: true, force: true });
-    data.writeAccount(created);
-    return created;
-  };
-
+  const start = new Start(options, { ...DEFAULT_PARTS, ...replacedParts });
   try {
-    aws = await startLocalAws(
-      {
-        assembly: synthesizeStack,
-        dataDir: data.path,
-        port: options.port,
-        secretValues: (stack) => providerKeys(stack, environment),
-        beforeSchedules: async (running) => {
-          const account = await findAccount(running);
-          signal?.throwIfAborted();
-          description = { ...describe(running, sandbox?.url ?? null, operatorToken), ...account };
-          data.writeRunFile(description);
-        },
-        ownRoutes: ({ baseUrl }) => {
-          const operator = createOperatorEndpoint({
-            ...{ baseUrl, token: operatorToken, run: commands.run, account: described },
-          });
-          return {
-            takes: (request) => isForStartPage(request) || request.url?.startsWith(OPERATOR_PREFIX) === true,
-            handle: (request, response) =>
-              request.url?.startsWith(OPERATOR_PREFIX)
-                ? operator(request, response)
-                : leadTo(hasConsole ? '/console' : '/docs', response),
-          };
-        },
-        ...(environment.DYNAMODB_ENDPOINT && { dynamodbEndpoint: environment.DYNAMODB_ENDPOINT }),
-        ...(environment.NODE_EXTRA_CA_CERTS && { extraCaCertificates: environment.NODE_EXTRA_CA_CERTS }),
-        ...(options.maxConcurrency !== undefined && { maxConcurrency: options.maxConcurrency }),
-        ...(environment.PERMISSION_USE_DIR && {
-          permissionsFile: join(environment.PERMISSION_USE_DIR, `${randomUUID()}.json`),
-        }),
-        ...(options.progress && { progress: options.progress }),
-        ...(signal && { signal }),
-      },
-      replacedParts,
-    );
-    return { ...described(), close };
+    return await start.run(replacedParts);
   } catch (error) {
-    await close().catch(() => undefined);
+    await start.close().catch(() => undefined);
     throw error;
   }
 };

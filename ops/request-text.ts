@@ -45,25 +45,31 @@ export const outlookText = ({ waitsFor, position, queued, aboutSeconds }: Outloo
   return aboutSeconds === null ? place : `${place}, ${aboutText(aboutSeconds)}`;
 };
 
+type Report = ReturnType<typeof renderReport>;
+
 /** A report for people: its fields, the timeline and its details, the ledger entries, the executions, and the files. */
-export const formatReport = (
-  {
-    record,
-    outlook,
-    account,
-    operatorNote,
-    webhookUrl,
-    input,
-    ledgerEntries,
-    executions,
-    objects,
-    providerCosts = [],
-    spans,
-  }: ReturnType<typeof renderReport>,
-  now: Date,
+export const formatReport = (report: Report, now: Date, columns: number | undefined): string => {
+  const { ledgerEntries, executions, objects, spans } = report;
+  const details = formatTable(
+    ['time', 'what', 'detail'],
+    spans.flatMap(({ from, label, detail }) => (detail === undefined ? [] : [[from, label, detail]])),
+    columns,
+  );
+  return [
+    formatRecord(report, columns),
+    formatTimeline(spans, now, columns),
+    details,
+    formatEntries(ledgerEntries, columns),
+    formatExecutions(executions, columns),
+    formatFiles(objects, columns),
+  ].join('\n\n');
+};
+
+const formatRecord = (
+  { record, outlook, account, operatorNote, webhookUrl, input, providerCosts = [] }: Report,
   columns: number | undefined,
-): string => {
-  const fields = formatFields(
+): string =>
+  formatFields(
     {
       request: record.requestId,
       status: record.status,
@@ -79,12 +85,9 @@ export const formatReport = (
     },
     columns,
   );
-  const details = formatTable(
-    ['time', 'what', 'detail'],
-    spans.flatMap(({ from, label, detail }) => (detail === undefined ? [] : [[from, label, detail]])),
-    columns,
-  );
-  const runs = formatTable(
+
+const formatExecutions = (executions: Report['executions'], columns: number | undefined): string =>
+  formatTable(
     ['workflow', { id: 'execution' }, 'started', 'stopped', 'status', 'error', 'cause'],
     executions.map(({ workflow, name, startedAt, stoppedAt, status, error, cause }) => [
       workflow,
@@ -97,7 +100,9 @@ export const formatReport = (
     ]),
     columns,
   );
-  const files = formatTable(
+
+const formatFiles = (objects: Report['objects'], columns: number | undefined): string =>
+  formatTable(
     [{ id: 'file' }, 'bytes', 'in the record', 'in the bucket'],
     objects.map(({ objectKey, sizeBytes, recorded, stored }) => [
       objectKey,
@@ -107,6 +112,3 @@ export const formatReport = (
     ]),
     columns,
   );
-  const timeline = formatTimeline(spans, now, columns);
-  return [fields, timeline, details, formatEntries(ledgerEntries, columns), runs, files].join('\n\n');
-};

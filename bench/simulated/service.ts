@@ -47,16 +47,8 @@ const load = async () => {
   return { deployment, deployed };
 };
 
-/**
- * Opens the service. The schedule invokes the reconciler each minute from now on. Every request has a webhook, which its receiver
- * takes. One at a time in a process, whose clock it replaces until it is closed.
- */
-export const openService = async (
-  options: ProviderOptions,
-  wrap: Wrap = (deployment) => deployment,
-): Promise<SimulatedService> => {
-  loaded ??= load();
-  const { deployment, deployed } = await loaded;
+/** Modules that may load only once the environment is set. */
+const loadModules = async () => {
   const [{ insertAccount }, { insertApiKey, SCOPES }, { changeBalance }] = await Promise.all([
     import('../../core/accounts/accounts.ts'),
     import('../../core/accounts/api-keys.ts'),
@@ -72,7 +64,53 @@ export const openService = async (
       import('../../test/simulation/world/upstream/media.ts'),
       import('./provider.ts'),
     ]);
-  const world = new World({
+  return {
+    ...{ insertAccount, insertApiKey, SCOPES, changeBalance },
+    ...{ World, callApi, enter, setTime, outside, media, RecordingProvider },
+  };
+};
+
+type Modules = Awaited<ReturnType<typeof loadModules>>;
+
+/** Creates the account, with money. Returns its key. */
+const openAccount = async ({
+  insertAccount,
+  insertApiKey,
+  SCOPES,
+  changeBalance,
+}: Modules): Promise<string> => {
+  const { accountId } = await insertAccount('bench', new Date());
+  const { text } = await insertApiKey(accountId, { scopes: SCOPES, label: '', limits: LIMITS }, new Date());
+  const opening = { amountThousandths: BALANCE_THOUSANDTHS, reason: 'topup', reference: '' } as const;
+  await changeBalance(accountId, opening, new Date());
+  return text;
+};
+
+/** Lets time pass in a world until some work settles. */
+const untilSettled = async <T>(world: World, work: Promise<T>): Promise<T> => {
+  let isDone = false;
+  const done = work.finally(() => {
+    isDone = true;
+  });
+  await world.scheduler.advance(0);
+  while (!isDone) await world.scheduler.advance(STEP_MS);
+  if (world.broken.length > 0) throw world.broken[0];
+  return done;
+};
+
+/**
+ * Opens the service. The schedule invokes the reconciler each minute from now on. Every request has a webhook, which its receiver
+ * takes. One at a time in a process, whose clock it replaces until it is closed.
+ */
+export const openService = async (
+  options: ProviderOptions,
+  wrap: Wrap = (deployment) => deployment,
+): Promise<SimulatedService> => {
+  loaded ??= load();
+  const { deployment, deployed } = await loaded;
+  const modules = await loadModules();
+  const { enter, setTime, media } = modules;
+  const world = new modules.World({
     ...{ seed: SEED, faults: [], startsAt: nextStart },
     deployment: wrap(deployment, deployed),
   });
@@ -80,45 +118,15 @@ export const openService = async (
   world.table.lateIndexShare = 0;
   enter(world);
   setTime(world);
-  const provider = new RecordingProvider(world, options, { image: media.aPng, video: media.anMp4() });
-
-  const until = async <T>(work: Promise<T>): Promise<T> => {
-    let isDone = false;
-    const done = work.finally(() => {
-      isDone = true;
-    });
-    await world.scheduler.advance(0);
-    while (!isDone) await world.scheduler.advance(STEP_MS);
-    if (world.broken.length > 0) throw world.broken[0];
-    return done;
-  };
-  const runReconciler = (): void => {
-    world.scheduler.after(SCHEDULE_MS, runReconciler);
-    if (!service.isScheduled) return;
-    // A run that is killed is no error of the measurement: the next one goes on.
-    outside(() => world.lambda.invoke(world.functionNamed('reconcile'), deployed.scheduledEvent)).catch(
-      () => undefined,
-    );
-  };
-  const open = async (): Promise<string> => {
-    const { accountId } = await insertAccount('bench', new Date());
-    const { text } = await insertApiKey(accountId, { scopes: SCOPES, label: '', limits: LIMITS }, new Date());
-    const opening = { amountThousandths: BALANCE_THOUSANDTHS, reason: 'topup', reference: '' } as const;
-    await changeBalance(accountId, opening, new Date());
-    return text;
-  };
+  const pictures = { image: media.aPng, video: media.anMp4() };
+  const provider = new modules.RecordingProvider(world, options, pictures);
   captureLogs();
-  const apiKey = await until(open());
-  const call: SimulatedService['call'] = (sent) => callApi(world, { ...sent, apiKey });
+  const until = <T>(work: Promise<T>): Promise<T> => untilSettled(world, work);
+  const apiKey = await until(openAccount(modules));
+  const call: SimulatedService['call'] = (sent) => modules.callApi(world, { ...sent, apiKey });
   const service: SimulatedService = {
     ...{ world, provider, deployed, call, until, isScheduled: true },
-    create: async (model, prompt, endUserEmail = EMAIL) => {
-      const { route, more } = creationOf(model);
-      const body = { model, prompt, endUserEmail, webhookUrl: RECEIVER, ...more };
-      const { status, body: answer } = await call({ route, body });
-      if (status !== 202) throw new Error(`${route} answered ${status}: ${JSON.stringify(answer)}`);
-      return String(answer.requestId);
-    },
+    create: (model, prompt, endUserEmail = EMAIL) => create(call, { model, prompt, endUserEmail }),
     statusOf: (requestId) =>
       String(world.table.get({ PK: `REQUEST#${requestId}`, SK: 'REQUEST' })?.status ?? 'gone'),
     close: () => {
@@ -127,8 +135,32 @@ export const openService = async (
       enter(undefined);
     },
   };
-  runReconciler();
+  scheduleReconciler(service, modules);
   return service;
+};
+
+/** Invokes the reconciler now and each minute, while the service's schedule is on. */
+const scheduleReconciler = (service: SimulatedService, modules: Pick<Modules, 'outside'>): void => {
+  const { world, deployed } = service;
+  const run = (): void => {
+    world.scheduler.after(SCHEDULE_MS, run);
+    if (!service.isScheduled) return;
+    // A run that is killed is no error of the measurement: the next run continues.
+    modules
+      .outside(() => world.lambda.invoke(world.functionNamed('reconcile'), deployed.scheduledEvent))
+      .catch(() => undefined);
+  };
+  run();
+};
+
+const create = async (
+  call: SimulatedService['call'],
+  request: { model: string; prompt: string; endUserEmail: string },
+): Promise<string> => {
+  const { route, more } = creationOf(request.model);
+  const { status, body } = await call({ route, body: { ...request, webhookUrl: RECEIVER, ...more } });
+  if (status !== 202) throw new Error(`${route} answered ${status}: ${JSON.stringify(body)}`);
+  return String(body.requestId);
 };
 
 /** How a model is called: as cheaply as it can be. */

@@ -2,7 +2,7 @@ import { invocations } from '../../test/simulation/world/engine/invocation.ts';
 import { Random } from '../../test/simulation/world/engine/random.ts';
 import { isQuick } from '../publish.ts';
 import { type Part, type Result, resultOf } from '../results.ts';
-import { openService, type Wrap } from '../simulated/service.ts';
+import { openService, type SimulatedService, type Wrap } from '../simulated/service.ts';
 import { freePermits, mostInSecond, percentile, type Served } from './rules.ts';
 
 const REQUESTS = isQuick ? 60 : 1_000;
@@ -128,69 +128,33 @@ const permitResults = ({ situation: { name }, served }: Measured, budget: number
   ];
 };
 
+type Run = NonNullable<ReturnType<typeof invocations.getStore>>;
+
+/** A request that the service accepted. */
+interface Accepted {
+  model: string;
+  prompt: string;
+  requestId: string;
+  acceptedAt: number;
+}
+
 const measure = async (situation: Situation): Promise<Measured> => {
-  const {
-    models,
-    requests,
-    seconds: [least, most],
-    everySeconds,
-    diesEach,
-  } = situation;
+  const { requests, seconds: range } = situation;
   const random = new Random(SEED);
-  const durations = shuffled(
-    Array.from({ length: requests }, (_, index) => least + ((most - least) * (index + 0.5)) / requests),
-    random,
-  );
+  const durations = durationsOf(requests, range, random);
   const workMs = (prompt: string): number =>
     Math.round((durations[Number(prompt.split(' ')[1])] as number) * 1_000);
-  const runs = new Set<NonNullable<ReturnType<typeof invocations.getStore>>>();
+  const runs = new Set<Run>();
   const service = await openService({ workMs, answerMs: ANSWER_MS }, watched(runs));
-  const { world, provider, create, statusOf } = service;
-  const { scheduler } = world;
+  const { world, provider } = service;
   try {
     let transitions = 0;
     world.stepFunctions.onEntered = ({ machine }) => {
       if (machine === 'generation') transitions++;
     };
-    let reported = 0;
-    const isReported = new WeakSet<object>();
-    provider.onReported = (call) => {
-      if (diesEach === undefined || isReported.has(call)) return;
-      isReported.add(call);
-      if (++reported % diesEach === 0)
-        scheduler.after(random.whole(0, 3_000), () => {
-          for (const run of runs) run.kill('killed');
-          runs.clear();
-        });
-    };
-    const accepted: { model: string; prompt: string; requestId: string; acceptedAt: number }[] = [];
-    const failures: unknown[] = [];
-    const arrive = (index: number): void => {
-      const model = models[index % models.length] as string;
-      const prompt = `${model} ${index}`;
-      create(model, prompt).then(
-        (requestId) => accepted.push({ model, prompt, requestId, acceptedAt: scheduler.now }),
-        (error: unknown) => failures.push(error),
-      );
-    };
-    for (let index = 0; index < requests; index++) {
-      arrive(index);
-      await scheduler.advance(-Math.log(1 - random.next()) * everySeconds * 1_000);
-    }
-    const isOver = (): boolean =>
-      failures.length > 0 ||
-      (accepted.length === requests &&
-        accepted.every(({ requestId }) => ['succeeded', 'failed'].includes(statusOf(requestId))));
-    for (let waited = 0; !isOver() && waited < REST_MS; waited += 60_000) await scheduler.advance(60_000);
-    if (failures.length > 0) throw failures[0];
-    if (world.broken.length > 0) throw world.broken[0];
-    const served = accepted.map(({ model, prompt, requestId, acceptedAt }): Served => {
-      const call = provider.callFor(prompt);
-      if (statusOf(requestId) !== 'succeeded' || !call || !call.reportedAt || !call.fetchedAt)
-        throw new Error(`${requestId} is ${statusOf(requestId)}.`);
-      const { createdAt: calledAt, doneAt, reportedAt, fetchedAt, queriedAt } = call;
-      return { model, acceptedAt, calledAt, doneAt, reportedAt, fetchedAt, queries: queriedAt.length };
-    });
+    killRuns(service, situation, { runs, random });
+    const accepted = await acceptAll(service, situation, random);
+    const served = accepted.map((request) => servedOf(service, request));
     const queries = [...provider.calls.values()].flatMap(({ model, queriedAt }) =>
       POLLED_MODELS.test(model) ? queriedAt : [],
     );
@@ -207,9 +171,74 @@ const measure = async (situation: Situation): Promise<Measured> => {
   }
 };
 
+/** Durations spread evenly over the range, in random order. */
+const durationsOf = (requests: number, [least, most]: Situation['seconds'], random: Random): number[] =>
+  shuffled(
+    Array.from({ length: requests }, (_, index) => least + ((most - least) * (index + 0.5)) / requests),
+    random,
+  );
+
+/** Kills the runs of the reconciler up to 3 s after every `diesEach`-th result that the provider reports. */
+const killRuns = (
+  { world: { scheduler }, provider }: SimulatedService,
+  { diesEach }: Situation,
+  { runs, random }: { runs: Set<Run>; random: Random },
+): void => {
+  let reported = 0;
+  const isReported = new WeakSet<object>();
+  provider.onReported = (call) => {
+    if (diesEach === undefined || isReported.has(call)) return;
+    isReported.add(call);
+    if (++reported % diesEach === 0)
+      scheduler.after(random.whole(0, 3_000), () => {
+        for (const run of runs) run.kill('killed');
+        runs.clear();
+      });
+  };
+};
+
+/** Creates the requests at random intervals, and waits until all have ended. Throws when a creation fails. */
+const acceptAll = async (
+  { world, create, statusOf }: SimulatedService,
+  { models, requests, everySeconds }: Situation,
+  random: Random,
+): Promise<Accepted[]> => {
+  const { scheduler } = world;
+  const accepted: Accepted[] = [];
+  const failures: unknown[] = [];
+  for (let index = 0; index < requests; index++) {
+    const model = models[index % models.length] as string;
+    const prompt = `${model} ${index}`;
+    create(model, prompt).then(
+      (requestId) => accepted.push({ model, prompt, requestId, acceptedAt: scheduler.now }),
+      (error: unknown) => failures.push(error),
+    );
+    await scheduler.advance(-Math.log(1 - random.next()) * everySeconds * 1_000);
+  }
+  const isOver = (): boolean =>
+    failures.length > 0 ||
+    (accepted.length === requests &&
+      accepted.every(({ requestId }) => ['succeeded', 'failed'].includes(statusOf(requestId))));
+  for (let waited = 0; !isOver() && waited < REST_MS; waited += 60_000) await scheduler.advance(60_000);
+  if (failures.length > 0) throw failures[0];
+  if (world.broken.length > 0) throw world.broken[0];
+  return accepted;
+};
+
+const servedOf = (
+  { provider, statusOf }: SimulatedService,
+  { model, prompt, requestId, acceptedAt }: Accepted,
+): Served => {
+  const call = provider.callFor(prompt);
+  if (statusOf(requestId) !== 'succeeded' || !call || !call.reportedAt || !call.fetchedAt)
+    throw new Error(`${requestId} is ${statusOf(requestId)}.`);
+  const { createdAt: calledAt, doneAt, reportedAt, fetchedAt, queriedAt } = call;
+  return { model, acceptedAt, calledAt, doneAt, reportedAt, fetchedAt, queries: queriedAt.length };
+};
+
 /** Keeps the reconciler's runs under way, so that they can be killed. */
 const watched =
-  (runs: Set<NonNullable<ReturnType<typeof invocations.getStore>>>): Wrap =>
+  (runs: Set<Run>): Wrap =>
   (deployment) => {
     const reconcile = deployment.functions.get('reconcile');
     if (!reconcile) throw new Error('There is no reconciler.');

@@ -23,12 +23,63 @@ const isPeriod = (text: string | null): text is Period => text !== null && text 
 
 /** The balance, its history as a chart of a period, and every entry. */
 export const BalancePage = () => {
+  const given = route.value.query.get('period');
+  const period = isPeriod(given) ? given : DEFAULT_PERIOD;
+  const { entries, pages, hasMore, problem, coversPeriod, readMore } = useHistory(period);
+  return (
+    <>
+      <Heading>Balance</Heading>
+      <Problem text={problem.value} />
+      {balance.value && (
+        <p class="large">
+          {xTokensText(balance.value.xTokens)} xTokens{' '}
+          <small class="quiet">
+            as of <Time at={balance.value.updatedAt} />
+          </small>
+        </p>
+      )}
+      {pages.value === 0 && problem.value === undefined && <Skeleton lines={2} isBlock />}
+      {pages.value > 0 && entries.value.length === 0 && (
+        <Empty icon="balance">
+          <p class="quiet">No transactions yet</p>
+          <p>Your operator tops up the balance; requests are debited from it.</p>
+        </Empty>
+      )}
+      {entries.value.length > 0 && (
+        <>
+          <section class="panel">
+            <PeriodSelect period={period} />
+            <Chart entries={entries.value} period={period} />
+            {!coversPeriod() && (
+              <p class="quiet">The chart begins with the oldest transaction that is loaded below.</p>
+            )}
+          </section>
+          <section class="panel">
+            <UsageSection />
+          </section>
+          <section class="panel">
+            <h2>Transactions</h2>
+            <LedgerTable name="Transactions" entries={entries.value} showsReference />
+          </section>
+        </>
+      )}
+      {hasMore.value && (
+        <p>
+          <button type="button" onClick={readMore}>
+            Load more
+          </button>
+        </p>
+      )}
+    </>
+  );
+};
+
+/** The history of the balance, newest first, read at least as far back as the period where `MAX_PAGES` suffice. */
+const useHistory = (period: Period) => {
   const entries = useSignal<readonly BalanceHistoryEntry[]>([]);
   const pages = useSignal(0);
   const hasMore = useSignal(false);
   const problem = useSignal<string | undefined>(undefined);
-  const given = route.value.query.get('period');
-  const period = isPeriod(given) ? given : DEFAULT_PERIOD;
 
   const readPage = async (page: number) => {
     const history = await requiredClient().listBalanceHistory({ page, pageSize: PAGE_SIZE });
@@ -59,63 +110,22 @@ export const BalancePage = () => {
     attempt(() => Promise.all([readPeriod(), readBalance()]));
   }, [period]);
   useLive(() => attempt(() => readPage(1)));
-
-  return (
-    <>
-      <Heading>Balance</Heading>
-      <Problem text={problem.value} />
-      {balance.value && (
-        <p class="large">
-          {xTokensText(balance.value.xTokens)} xTokens{' '}
-          <small class="quiet">
-            as of <Time at={balance.value.updatedAt} />
-          </small>
-        </p>
-      )}
-      {pages.value === 0 && problem.value === undefined && <Skeleton lines={2} isBlock />}
-      {pages.value > 0 && entries.value.length === 0 && (
-        <Empty icon="balance">
-          <p class="quiet">No transactions yet</p>
-          <p>Your operator tops up the balance; requests are debited from it.</p>
-        </Empty>
-      )}
-      {entries.value.length > 0 && (
-        <>
-          <section class="panel">
-            <label>
-              Period{' '}
-              <select
-                value={period}
-                onInput={(event) => replaceInQuery('balance', 'period', event.currentTarget.value)}
-              >
-                {Object.keys(PERIODS).map((name) => (
-                  <option key={name} value={name}>
-                    {name}
-                  </option>
-                ))}
-              </select>
-            </label>
-            <Chart entries={entries.value} period={period} />
-            {!coversPeriod() && (
-              <p class="quiet">The chart begins with the oldest transaction that is loaded below.</p>
-            )}
-          </section>
-          <section class="panel">
-            <UsageSection />
-          </section>
-          <section class="panel">
-            <h2>Transactions</h2>
-            <LedgerTable name="Transactions" entries={entries.value} showsReference />
-          </section>
-        </>
-      )}
-      {hasMore.value && (
-        <p>
-          <button type="button" onClick={() => attempt(() => readPage(pages.peek() + 1))}>
-            Load more
-          </button>
-        </p>
-      )}
-    </>
-  );
+  const readMore = () => attempt(() => readPage(pages.peek() + 1));
+  return { entries, pages, hasMore, problem, coversPeriod, readMore };
 };
+
+const PeriodSelect = ({ period }: { period: Period }) => (
+  <label>
+    Period{' '}
+    <select
+      value={period}
+      onInput={(event) => replaceInQuery('balance', 'period', event.currentTarget.value)}
+    >
+      {Object.keys(PERIODS).map((name) => (
+        <option key={name} value={name}>
+          {name}
+        </option>
+      ))}
+    </select>
+  </label>
+);

@@ -18,29 +18,98 @@ const TYPING_MILLISECONDS = 250;
 
 /** The account's end-users, to block and to delete. The filters are in the address. */
 export const EndUsersPage = () => {
+  const { query } = route.value;
+  const filters = { email: query.get('email') ?? '', blocked: query.get('blocked') ?? '' };
+  const { users, hasMore, problem, readMore } = useEndUsers(filters);
+  const asked = useSignal<Asked | undefined>(undefined);
+  const close = () => {
+    asked.value = undefined;
+  };
+  const setBlocked = (email: string, isBlocked: boolean) =>
+    reportedBy(async () => {
+      const client = requiredClient();
+      const { blockedAt } = isBlocked ? await client.blockEndUser(email) : await client.unblockEndUser(email);
+      users.value = (users.peek() ?? []).map((user) =>
+        user.email === email ? { ...user, blockedAt } : user,
+      );
+      show(`${email} is ${isBlocked ? 'blocked' : 'not blocked any more'}.`);
+      close();
+    });
+  const remove = (email: string) =>
+    reportedBy(async () => {
+      const { removedRequests, removedObjects } = await requiredClient().deleteEndUser(email);
+      show(
+        `${email} is deleted, with ${countText(removedRequests, 'request')} and ${countText(removedObjects, 'file')}.`,
+      );
+      users.value = (users.peek() ?? []).filter((user) => user.email !== email);
+      close();
+    });
+  const actions = actionsColumn({
+    onAsk: (question) => {
+      asked.value = question;
+    },
+    onUnblock: async (email) => {
+      problem.value = await setBlocked(email, false);
+    },
+  });
+
+  return (
+    <>
+      <Heading>End-users</Heading>
+      <FilterFields filters={filters} />
+      <Problem text={problem.value} />
+      {!users.value && problem.value === undefined && <Skeleton lines={4} />}
+      {users.value && <Found users={users.value} actions={actions} filters={filters} />}
+      {hasMore.value && (
+        <button type="button" onClick={readMore}>
+          Load more
+        </button>
+      )}
+      {asked.value?.verb === 'block' && (
+        <BlockDialog email={asked.value.email} onBlock={(email) => setBlocked(email, true)} onClose={close} />
+      )}
+      {asked.value?.verb === 'delete' && (
+        <DeleteDialog email={asked.value.email} onDelete={remove} onClose={close} />
+      )}
+    </>
+  );
+};
+
+/** The filters of the list, as the address has them. */
+interface Filters {
+  email: string;
+  blocked: string;
+}
+
+/** Does some work. Returns the message of its error. */
+const reportedBy = async (work: () => Promise<void>): Promise<string | undefined> => {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+};
+
+/** The end-users that match the filters: read page by page, and the first page again while it is the only page. */
+const useEndUsers = ({ email, blocked }: Filters) => {
   const users = useSignal<readonly EndUser[] | undefined>(undefined);
   const pages = useSignal(0);
   const hasMore = useSignal(false);
   const problem = useSignal<string | undefined>(undefined);
-  const asked = useSignal<Asked | undefined>(undefined);
-  const { query } = route.value;
-  const filters = { email: query.get('email') ?? '', blocked: query.get('blocked') ?? '' };
-  const set = (name: keyof typeof filters, value: string) => replaceInQuery('end-users', name, value);
 
   const read = async (page: number, signal?: AbortSignal) => {
     try {
       const found = await requiredClient().listEndUsers({
         page,
         pageSize: PAGE_SIZE,
-        ...(filters.email !== '' && { email: filters.email }),
-        ...(filters.blocked !== '' && { blocked: filters.blocked === 'true' }),
+        ...(email !== '' && { email }),
+        ...(blocked !== '' && { blocked: blocked === 'true' }),
         ...(signal && { signal }),
       });
       const known = page === 1 ? [] : (users.peek() ?? []);
-      users.value = [
-        ...known,
-        ...found.items.filter(({ email }) => !known.some((one) => one.email === email)),
-      ];
+      const added = found.items.filter((user) => !known.some((one) => one.email === user.email));
+      users.value = [...known, ...added];
       hasMore.value = found.hasMore;
       pages.value = page;
       problem.value = undefined;
@@ -55,135 +124,85 @@ export const EndUsersPage = () => {
       superseded.abort();
       clearTimeout(timer);
     };
-  }, [filters.email, filters.blocked]);
+  }, [email, blocked]);
 
-  // Only the first page: further ones move while they are read.
+  // Only the first page: further pages move while they are read.
   useLive(async () => {
     if (pages.peek() === 1) await read(1);
-  }, [filters.email, filters.blocked]);
+  }, [email, blocked]);
 
-  const setBlocked = async (email: string, isBlocked: boolean): Promise<string | undefined> => {
-    try {
-      const client = requiredClient();
-      const { blockedAt } = isBlocked ? await client.blockEndUser(email) : await client.unblockEndUser(email);
-      users.value = (users.peek() ?? []).map((user) =>
-        user.email === email ? { ...user, blockedAt } : user,
-      );
-      show(`${email} is ${isBlocked ? 'blocked' : 'not blocked any more'}.`);
-      asked.value = undefined;
-      return undefined;
-    } catch (error) {
-      return messageOf(error);
-    }
-  };
-  const remove = async (email: string): Promise<string | undefined> => {
-    try {
-      const { removedRequests, removedObjects } = await requiredClient().deleteEndUser(email);
-      show(
-        `${email} is deleted, with ${countText(removedRequests, 'request')} and ${countText(removedObjects, 'file')}.`,
-      );
-      users.value = (users.peek() ?? []).filter((user) => user.email !== email);
-      asked.value = undefined;
-      return undefined;
-    } catch (error) {
-      return messageOf(error);
-    }
-  };
-  const close = () => {
-    asked.value = undefined;
-  };
-  const actions: Column<EndUser> = {
-    head: 'Actions',
-    cell: ({ email, blockedAt }) => (
-      <span class="actions">
-        {blockedAt === null ? (
-          <button
-            type="button"
-            onClick={() => {
-              asked.value = { verb: 'block', email };
-            }}
-          >
-            Block<span class="unseen"> {email}</span> …
-          </button>
-        ) : (
-          <button
-            type="button"
-            onClick={async () => {
-              problem.value = await setBlocked(email, false);
-            }}
-          >
-            Unblock<span class="unseen"> {email}</span>
-          </button>
-        )}{' '}
-        <button
-          type="button"
-          class="dangerous"
-          onClick={() => {
-            asked.value = { verb: 'delete', email };
-          }}
-        >
-          Delete<span class="unseen"> {email}</span> …
-        </button>
-      </span>
-    ),
-  };
+  return { users, hasMore, problem, readMore: () => read(pages.value + 1) };
+};
 
+const FilterFields = ({ filters }: { filters: Filters }) => {
+  const set = (name: keyof Filters, value: string) => replaceInQuery('end-users', name, value);
   return (
-    <>
-      <Heading>End-users</Heading>
-      <search class="filters">
-        <label>
-          Search email{' '}
-          <input
-            type="search"
-            value={filters.email}
-            onInput={(event) => set('email', event.currentTarget.value)}
-          />
-        </label>
-        <label>
-          Blocked{' '}
-          <select value={filters.blocked} onInput={(event) => set('blocked', event.currentTarget.value)}>
-            <option value="">any</option>
-            <option value="true">blocked</option>
-            <option value="false">not blocked</option>
-          </select>
-        </label>
-      </search>
-      <Problem text={problem.value} />
-      {!users.value && problem.value === undefined && <Skeleton lines={4} />}
-      {users.value?.length === 0 && (
-        <Empty icon="end-users">
-          <p class="quiet">
-            {filters.email + filters.blocked === ''
-              ? 'None yet: an end-user appears with their first request.'
-              : 'No matches'}
-          </p>
-        </Empty>
-      )}
-      {users.value && users.value.length > 0 && (
-        <div class="panel">
-          <Table
-            name="End-users"
-            columns={[...COLUMNS, actions]}
-            rows={users.value}
-            keyOf={({ email }) => email}
-          />
-        </div>
-      )}
-      {hasMore.value && (
-        <button type="button" onClick={() => read(pages.value + 1)}>
-          Load more
-        </button>
-      )}
-      {asked.value?.verb === 'block' && (
-        <BlockDialog email={asked.value.email} onBlock={(email) => setBlocked(email, true)} onClose={close} />
-      )}
-      {asked.value?.verb === 'delete' && (
-        <DeleteDialog email={asked.value.email} onDelete={remove} onClose={close} />
-      )}
-    </>
+    <search class="filters">
+      <label>
+        Search email{' '}
+        <input
+          type="search"
+          value={filters.email}
+          onInput={(event) => set('email', event.currentTarget.value)}
+        />
+      </label>
+      <label>
+        Blocked{' '}
+        <select value={filters.blocked} onInput={(event) => set('blocked', event.currentTarget.value)}>
+          <option value="">any</option>
+          <option value="true">blocked</option>
+          <option value="false">not blocked</option>
+        </select>
+      </label>
+    </search>
   );
 };
+
+interface FoundProps {
+  users: readonly EndUser[];
+  actions: Column<EndUser>;
+  filters: Filters;
+}
+
+const Found = ({ users, actions, filters }: FoundProps) =>
+  users.length === 0 ? (
+    <Empty icon="end-users">
+      <p class="quiet">
+        {filters.email + filters.blocked === ''
+          ? 'None yet: an end-user appears with their first request.'
+          : 'No matches'}
+      </p>
+    </Empty>
+  ) : (
+    <div class="panel">
+      <Table name="End-users" columns={[...COLUMNS, actions]} rows={users} keyOf={({ email }) => email} />
+    </div>
+  );
+
+interface ActionsProps {
+  onAsk: (asked: Asked) => void;
+  onUnblock: (email: string) => void;
+}
+
+const actionsColumn = ({ onAsk, onUnblock }: ActionsProps): Column<EndUser> => ({
+  head: 'Actions',
+  cell: ({ email, blockedAt }) => (
+    <span class="actions">
+      {blockedAt === null ? (
+        <button type="button" onClick={() => onAsk({ verb: 'block', email })}>
+          Block<span class="unseen"> {email}</span> …
+        </button>
+      ) : (
+        <button type="button" onClick={() => onUnblock(email)}>
+          Unblock<span class="unseen"> {email}</span>
+        </button>
+      )}{' '}
+      <button type="button" class="dangerous" onClick={() => onAsk({ verb: 'delete', email })}>
+        Delete<span class="unseen"> {email}</span> …
+      </button>
+    </span>
+  ),
+});
 
 /** What is asked before it is done. */
 interface Asked {

@@ -22,6 +22,15 @@ const mirror = (model: string): void => {
   if (location.hash !== hrefOf('make', query)) replaceQuery('make', query);
 };
 
+/** Opens the draft that the address asks for, with the values that the address gives. */
+const openAsked = (offered: readonly Model[]): void => {
+  if (route.value.page !== 'make') return;
+  const asked = modelAsked(offered);
+  const given = givenIn(route.value.query);
+  openDraft(asked.id, given);
+  if (given !== undefined || Object.keys(draftOf(asked.id)).length > 0) mirror(asked.id);
+};
+
 /** The state of the form: what it holds is the draft of its model, which the address can change at any time. */
 export const useForm = (offered: readonly Model[]) => {
   const touched = useSignal<ReadonlySet<string>>(new Set());
@@ -49,13 +58,7 @@ export const useForm = (offered: readonly Model[]) => {
     refused.value = {};
     problem.value = undefined;
   };
-  useLayoutEffect(() => {
-    if (route.value.page !== 'make') return;
-    const asked = modelAsked(offered);
-    const given = givenIn(route.value.query);
-    openDraft(asked.id, given);
-    if (given !== undefined || Object.keys(draftOf(asked.id)).length > 0) mirror(asked.id);
-  }, [route.value]);
+  useLayoutEffect(() => openAsked(offered), [route.value]);
   useLayoutEffect(() => {
     forgetRefusal();
     wasSent.value = false;

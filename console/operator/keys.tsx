@@ -26,20 +26,7 @@ export const Keys = ({ account, onChange }: KeysProps) => {
     if (apiKey.peek() !== undefined) keyInUse.value = await keyIdOf(apiKey.peek() ?? '');
     return listKeys(accountId);
   }, [accountId]);
-  const created = useSignal<string | undefined>(undefined);
-  const label = useSignal('');
   const asked = useSignal<KeyListing | undefined>(undefined);
-  const creation = useAction();
-  const create = (event: Event) => {
-    event.preventDefault();
-    creation.run(async () => {
-      created.value = (await createKey(accountId, { label: label.value })).key;
-      label.value = '';
-      show('A key is created.');
-      onChange();
-      await reload();
-    });
-  };
   const revocation = useAction();
   const revoke = (key: KeyListing): Promise<string | undefined> =>
     revocation.run(async () => {
@@ -50,68 +37,20 @@ export const Keys = ({ account, onChange }: KeysProps) => {
       onChange();
       await reload();
     });
-  const columns: readonly Column<KeyListing>[] = [
-    {
-      head: 'Key',
-      isName: true,
-      cell: ({ keyId, last4 }) => (
-        <>
-          <code>{keyId}</code> …{last4} {keyId === keyInUse.value && <span class="badge">in use here</span>}
-        </>
-      ),
-    },
-    { head: 'Label', isLong: true, cell: ({ label: text }) => (text === '' ? '–' : text) },
-    { head: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
-    {
-      head: 'Last used',
-      cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Time at={lastUsedAt} />),
-    },
-    {
-      head: 'Actions',
-      cell: (key) =>
-        key.revokedAt === null ? (
-          <button
-            type="button"
-            class="dangerous"
-            onClick={() => {
-              asked.value = key;
-            }}
-          >
-            Revoke<span class="unseen"> the key {keyName(key)}</span> …
-          </button>
-        ) : (
-          <>
-            revoked <Time at={key.revokedAt} />
-          </>
-        ),
-    },
-  ];
+  const columns = columnsFor(keyInUse.value, (key) => {
+    asked.value = key;
+  });
   return (
     <section class="panel" aria-labelledby="keys-heading">
       <h2 id="keys-heading">Keys of {account.name}</h2>
-      <form class="filters" onSubmit={create}>
-        <label>
-          Label{' '}
-          <input
-            type="text"
-            value={label.value}
-            onInput={(event) => {
-              label.value = event.currentTarget.value;
-            }}
-          />
-        </label>
-        <button type="submit" aria-busy={creation.isBusy.value}>
-          Create a key
-        </button>
-      </form>
-      <Problem text={creation.problem.value} />
-      <Problem text={problem.value} />
-      {created.value !== undefined && (
-        <p class="copied">
-          <code>{created.value}</code> <CopyButton text={created.value} label="Copy the key" />{' '}
-          <span class="quiet">Store it now: it is not shown again.</span>
-        </p>
-      )}
+      <CreateKey
+        accountId={accountId}
+        problem={problem.value}
+        onCreated={async () => {
+          onChange();
+          await reload();
+        }}
+      />
       {value.value ? (
         <Table name="Keys" columns={columns} rows={value.value} keyOf={({ keyId }) => keyId} />
       ) : (
@@ -128,6 +67,90 @@ export const Keys = ({ account, onChange }: KeysProps) => {
         />
       )}
     </section>
+  );
+};
+
+const columnsFor = (
+  keyInUse: string | undefined,
+  onRevoke: (key: KeyListing) => void,
+): readonly Column<KeyListing>[] => [
+  {
+    head: 'Key',
+    isName: true,
+    cell: ({ keyId, last4 }) => (
+      <>
+        <code>{keyId}</code> …{last4} {keyId === keyInUse && <span class="badge">in use here</span>}
+      </>
+    ),
+  },
+  { head: 'Label', isLong: true, cell: ({ label }) => (label === '' ? '–' : label) },
+  { head: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  {
+    head: 'Last used',
+    cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Time at={lastUsedAt} />),
+  },
+  {
+    head: 'Actions',
+    cell: (key) =>
+      key.revokedAt === null ? (
+        <button type="button" class="dangerous" onClick={() => onRevoke(key)}>
+          Revoke<span class="unseen"> the key {keyName(key)}</span> …
+        </button>
+      ) : (
+        <>
+          revoked <Time at={key.revokedAt} />
+        </>
+      ),
+  },
+];
+
+interface CreateKeyProps {
+  accountId: string;
+  /** A problem of the list, shown after a problem of the creation. */
+  problem: string | undefined;
+  onCreated: () => Promise<void>;
+}
+
+/** The form that creates a key, and the created key, which is shown once. */
+const CreateKey = ({ accountId, problem, onCreated }: CreateKeyProps) => {
+  const created = useSignal<string | undefined>(undefined);
+  const label = useSignal('');
+  const creation = useAction();
+  const create = (event: Event) => {
+    event.preventDefault();
+    creation.run(async () => {
+      created.value = (await createKey(accountId, { label: label.value })).key;
+      label.value = '';
+      show('A key is created.');
+      await onCreated();
+    });
+  };
+  return (
+    <>
+      <form class="filters" onSubmit={create}>
+        <label>
+          Label{' '}
+          <input
+            type="text"
+            value={label.value}
+            onInput={(event) => {
+              label.value = event.currentTarget.value;
+            }}
+          />
+        </label>
+        <button type="submit" aria-busy={creation.isBusy.value}>
+          Create a key
+        </button>
+      </form>
+      <Problem text={creation.problem.value} />
+      <Problem text={problem} />
+      {created.value !== undefined && (
+        <p class="copied">
+          <code>{created.value}</code> <CopyButton text={created.value} label="Copy the key" />{' '}
+          <span class="quiet">Store it now: it is not shown again.</span>
+        </p>
+      )}
+    </>
   );
 };
 

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { Heading, Problem } from '../parts/parts.tsx';
 import { open, replaceQuery, route } from '../state/route.ts';
 import { accountIdOf, apiKey, operatorToken } from '../state/session.ts';
+import { AccountSelect } from './account-select.tsx';
 import { AllRequests } from './all-requests.tsx';
 import { Audit } from './audit.tsx';
 import { AccountBalance } from './balance.tsx';
@@ -72,19 +73,12 @@ const Account = ({ accounts, onChange }: AccountProps) => {
   return (
     <>
       <p>
-        <label>
-          Account{' '}
-          <select
-            value={account.accountId}
-            onInput={(event) => replaceQuery('operator', { account: event.currentTarget.value })}
-          >
-            {accounts.map(({ accountId, name }) => (
-              <option key={accountId} value={accountId}>
-                {name} ({accountId})
-              </option>
-            ))}
-          </select>
-        </label>
+        <AccountSelect
+          label="Account"
+          accounts={accounts}
+          accountId={account.accountId}
+          onAccount={(accountId) => replaceQuery('operator', { account: accountId })}
+        />
       </p>
       <div key={account.accountId}>
         <AccountBalance account={account} onChange={onChange} />

@@ -17,24 +17,7 @@ export const StateGraph = ({ way }: { way: Way }) => {
     <section aria-labelledby="graph-heading">
       <h2 id="graph-heading">State machine</h2>
       <svg class="graph" viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`Its way: ${names}.`}>
-        <defs>
-          {['', ' taken'].map((kind) => (
-            <marker
-              key={kind}
-              id={`arrow${kind.trim()}`}
-              class={`arrow${kind}`}
-              viewBox="0 0 8 8"
-              refX="8"
-              refY="4"
-              markerWidth="9"
-              markerHeight="9"
-              markerUnits="userSpaceOnUse"
-              orient="auto"
-            >
-              <path d="M0,0 L8,4 L0,8 Z" />
-            </marker>
-          ))}
-        </defs>
+        <Arrows />
         {EDGES.toSorted((a, b) => Number(taken.has(String(a))) - Number(taken.has(String(b)))).map((edge) => {
           const isTaken = taken.has(String(edge));
           return (
@@ -46,29 +29,9 @@ export const StateGraph = ({ way }: { way: Way }) => {
             />
           );
         })}
-        {NODES.map((node) => {
-          const visit = visits.get(node.id);
-          return (
-            <g key={node.id} class={`node${visit ? ' taken' : ''}${visit?.isOpen ? ' open' : ''}`}>
-              <rect
-                x={node.x - box.width / 2}
-                y={node.y - box.height / 2}
-                width={box.width}
-                height={box.height}
-                rx="6"
-              />
-              <text x={node.x} y={visit ? node.y - 3 : node.y + 5}>
-                {node.label}
-              </text>
-              {visit && (
-                <text class="time" x={node.x} y={node.y + 14}>
-                  {durationText(visit.milliseconds)}
-                  {visit.count > 1 && ` · ${visit.count}×`}
-                </text>
-              )}
-            </g>
-          );
-        })}
+        {NODES.map((node) => (
+          <StateBox key={node.id} node={node} visit={visits.get(node.id)} />
+        ))}
       </svg>
       <ol class="way">
         {way.visits.map(({ node, count, firstAt, milliseconds, isOpen }) => (
@@ -82,3 +45,51 @@ export const StateGraph = ({ way }: { way: Way }) => {
     </section>
   );
 };
+
+/** The heads of lines, for transitions that were taken and for others. */
+const Arrows = () => (
+  <defs>
+    {['', ' taken'].map((kind) => (
+      <marker
+        key={kind}
+        id={`arrow${kind.trim()}`}
+        class={`arrow${kind}`}
+        viewBox="0 0 8 8"
+        refX="8"
+        refY="4"
+        markerWidth="9"
+        markerHeight="9"
+        markerUnits="userSpaceOnUse"
+        orient="auto"
+      >
+        <path d="M0,0 L8,4 L0,8 Z" />
+      </marker>
+    ))}
+  </defs>
+);
+
+interface StateBoxProps {
+  node: (typeof NODES)[number];
+  visit: Way['visits'][number] | undefined;
+}
+
+const StateBox = ({ node, visit }: StateBoxProps) => (
+  <g class={`node${visit ? ' taken' : ''}${visit?.isOpen ? ' open' : ''}`}>
+    <rect
+      x={node.x - box.width / 2}
+      y={node.y - box.height / 2}
+      width={box.width}
+      height={box.height}
+      rx="6"
+    />
+    <text x={node.x} y={visit ? node.y - 3 : node.y + 5}>
+      {node.label}
+    </text>
+    {visit && (
+      <text class="time" x={node.x} y={node.y + 14}>
+        {durationText(visit.milliseconds)}
+        {visit.count > 1 && ` · ${visit.count}×`}
+      </text>
+    )}
+  </g>
+);

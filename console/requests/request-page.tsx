@@ -12,18 +12,16 @@ import { Story } from './story.tsx';
 import { Reuse, Summary } from './summary.tsx';
 import { Waiting } from './waiting.tsx';
 
-/** A request: what was asked and made, and for an operator its story. */
-export const RequestPage = ({ requestId }: { requestId: string }) => {
+/** The account's own record of a request, read until it is finished, and the problem of the last read. */
+const useOwnRecord = (requestId: string) => {
   const problem = useSignal<string | undefined>(undefined);
-  /** The record of another account, which an operator sees. */
-  const seenByOperator = useSignal<AnyRecord | undefined>(undefined);
-  const isOperator = operatorToken.value !== undefined;
   const read = async () => {
     if (!client.peek()) return;
     try {
       const isThere = await readOne(requestId);
       // An operator reads on: the request may be another account's.
-      problem.value = isThere || isOperator ? undefined : `There is no request ${requestId}.`;
+      const isMissing = !isThere && operatorToken.value === undefined;
+      problem.value = isMissing ? `There is no request ${requestId}.` : undefined;
     } catch (error) {
       problem.value = messageOf(error);
     }
@@ -35,6 +33,15 @@ export const RequestPage = ({ requestId }: { requestId: string }) => {
   useLive(async () => {
     if (own && !isFinished(own)) await read();
   }, [requestId, own && isFinished(own)]);
+  return { own, problem };
+};
+
+/** A request: what was asked and made, and for an operator its story. */
+export const RequestPage = ({ requestId }: { requestId: string }) => {
+  const { own, problem } = useOwnRecord(requestId);
+  /** The record of another account, which an operator sees. */
+  const seenByOperator = useSignal<AnyRecord | undefined>(undefined);
+  const isOperator = operatorToken.value !== undefined;
   const record = own ?? seenByOperator.value;
   return (
     <>

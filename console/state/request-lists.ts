@@ -45,19 +45,54 @@ interface ReadList extends KindList {
 
 const UNREAD: ReadList = { ids: [], hasMore: false, isRead: false, next: { page: 1 } };
 
-/** A list of requests that is read page by page. */
-export const createRequestList = (query: RequestQuery): RequestList => {
-  const lists = signal<Partial<Record<Kind, ReadList>>>({});
-  const isLoading = signal(true);
-  const problem = signal<string | undefined>(undefined);
-  const kinds = KINDS.filter((kind) => query.type === '' || query.type === kind);
-  const merged = computed(() => idsUpToHorizon(kinds.map((kind) => lists.value[kind] ?? UNREAD)));
-  const { type: _, ...asked } = query;
-  const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== ''));
+/** The query parameters of a search: what is asked beside the kind of request. */
+const parametersOf = ({ type: _, ...asked }: RequestQuery): Record<string, string> =>
+  Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== ''));
 
-  const readPage = async (kind: Kind, at: ReadList['next']) => {
+/** The list of `createRequestList`: what was read of each kind, and what is shown of it. */
+class PagedRequestList implements RequestList {
+  private readonly lists = signal<Partial<Record<Kind, ReadList>>>({});
+  readonly isLoading = signal(true);
+  readonly problem = signal<string | undefined>(undefined);
+  private readonly kinds: readonly Kind[];
+  private readonly merged: ReadonlySignal<ReturnType<typeof idsUpToHorizon<ReadList>>>;
+  private readonly given: Record<string, string>;
+  readonly ids: RequestList['ids'];
+  readonly hasMore: RequestList['hasMore'];
+
+  constructor(query: RequestQuery) {
+    this.kinds = KINDS.filter((kind) => query.type === '' || query.type === kind);
+    this.merged = computed(() => idsUpToHorizon(this.kinds.map((kind) => this.lists.value[kind] ?? UNREAD)));
+    this.given = parametersOf(query);
+    this.ids = computed(() =>
+      this.merged.value.ids.filter((id) => {
+        const record = recordOf(id);
+        return record && (query.status === '' || statusAt(record, now.value) === query.status);
+      }),
+    );
+    this.hasMore = computed(() => this.merged.value.hasMore);
+  }
+
+  readonly refresh = (): Promise<void> =>
+    this.attempt(async () => {
+      const justRead = await Promise.all(this.kinds.map(this.readFirst));
+      await readUnfinished(new Set(justRead.flat()));
+    });
+
+  readonly loadMore = (): Promise<void> =>
+    this.attempt(() => Promise.all(this.merged.peek().limitedBy.map((known) => this.readMore(known))));
+
+  private async readMore(known: ReadList): Promise<void> {
+    const kind = this.kinds.find((one) => this.lists.peek()[one] === known);
+    if (!kind) return;
+    const read = await this.readPage(kind, known.next);
+    const ids = newestFirst([...known.ids, ...read.ids]);
+    this.lists.value = { ...this.lists.peek(), [kind]: { ...read, ids, isRead: true } };
+  }
+
+  private async readPage(kind: Kind, at: ReadList['next']) {
     const client = requiredClient();
-    const options = { ...given, ...at, pageSize: PAGE_SIZE, include: 'input' as const };
+    const options = { ...this.given, ...at, pageSize: PAGE_SIZE, include: 'input' as const };
     const page: Page<AnyRecord> = await (kind === 'image'
       ? client.listImages(options)
       : client.listVideos(options));
@@ -69,62 +104,41 @@ export const createRequestList = (query: RequestQuery): RequestList => {
         ? { ...at, page: at.page + 1 }
         : { page: 1, createdBefore: nextCreatedBefore };
     return { ids: page.items.map(({ requestId }) => requestId), hasMore, next };
-  };
-  const readFirst = async (kind: Kind): Promise<readonly string[]> => {
-    const read = await readPage(kind, { page: 1 });
-    const known = lists.peek()[kind] ?? UNREAD;
+  }
+
+  private readonly readFirst = async (kind: Kind): Promise<readonly string[]> => {
+    const read = await this.readPage(kind, { page: 1 });
+    const known = this.lists.peek()[kind] ?? UNREAD;
     // After a long pause, unread requests may lie between this page and the known list.
     const isConnected = read.ids.length === 0 || known.ids.some((id) => read.ids.includes(id));
     const list =
       known.isRead && (isConnected || !read.hasMore)
         ? { ...known, ids: newestFirst([...read.ids, ...known.ids]) }
         : { ...read, isRead: true };
-    lists.value = { ...lists.peek(), [kind]: list };
+    this.lists.value = { ...this.lists.peek(), [kind]: list };
     return read.ids;
   };
-  const addCreated = (requestId: string): void => {
+
+  addCreated(requestId: string): void {
     const kind = isVideoId(requestId) ? 'video' : 'image';
-    const known = lists.peek()[kind] ?? UNREAD;
-    lists.value = { ...lists.peek(), [kind]: { ...known, ids: newestFirst([requestId, ...known.ids]) } };
-  };
-  const attempt = async (work: () => Promise<unknown>): Promise<void> => {
+    const known = this.lists.peek()[kind] ?? UNREAD;
+    this.lists.value = {
+      ...this.lists.peek(),
+      [kind]: { ...known, ids: newestFirst([requestId, ...known.ids]) },
+    };
+  }
+
+  private async attempt(work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
-      problem.value = undefined;
+      this.problem.value = undefined;
     } catch (error) {
-      problem.value = messageOf(error);
+      this.problem.value = messageOf(error);
     } finally {
-      isLoading.value = false;
+      this.isLoading.value = false;
     }
-  };
+  }
+}
 
-  return {
-    ids: computed(() =>
-      merged.value.ids.filter((id) => {
-        const record = recordOf(id);
-        return record && (query.status === '' || statusAt(record, now.value) === query.status);
-      }),
-    ),
-    hasMore: computed(() => merged.value.hasMore),
-    isLoading,
-    problem,
-    addCreated,
-    refresh: () =>
-      attempt(async () => {
-        const justRead = await Promise.all(kinds.map(readFirst));
-        await readUnfinished(new Set(justRead.flat()));
-      }),
-    loadMore: () =>
-      attempt(() =>
-        Promise.all(
-          merged.peek().limitedBy.map(async (known) => {
-            const kind = kinds.find((one) => lists.peek()[one] === known);
-            if (!kind) return;
-            const read = await readPage(kind, known.next);
-            const ids = newestFirst([...known.ids, ...read.ids]);
-            lists.value = { ...lists.peek(), [kind]: { ...read, ids, isRead: true } };
-          }),
-        ),
-      ),
-  };
-};
+/** A list of requests that is read page by page. */
+export const createRequestList = (query: RequestQuery): RequestList => new PagedRequestList(query);

@@ -35,6 +35,9 @@ export const MEASURING_SLOTS = 4;
 /** Longer than all attempts of a call to `measure-clips` (`CALL_LIMITS`). */
 const LEASE_SECONDS = 25;
 
+/** A request whose inputs are to be measured, and its account as read before. */
+type ToMeasure = Pick<JudgedCreation, 'request' | 'account' | 'now'>;
+
 /** Writes a creation that nothing refuses so far. */
 type Write = (judged: JudgedCreation) => Promise<WrittenCreation | RepeatedCreation>;
 
@@ -44,12 +47,16 @@ export interface Measuring {
   discard: (inputs: InputsToMeasure) => Promise<void>;
 }
 
-/** How a creation is measured and written, where not as usual. */
-export interface WritingWays {
-  write?: Write;
-  measuring?: Measuring;
-  /** The bytes of files that came with the creation, by handle: `write` stores them. */
+/** How inputs are measured, where not as usual. */
+interface MeasuringWays {
+  measuring?: Measuring | undefined;
+  /** The bytes of files that came with the creation, by handle. */
   carried?: Carried;
+}
+
+/** How a creation is measured and written, where not as usual. `write` stores the files that came with it. */
+export interface WritingWays extends MeasuringWays {
+  write?: Write;
 }
 
 type Carried = ReadonlyMap<string, Uint8Array>;
@@ -61,29 +68,42 @@ export const inputsToMeasure = (request: StoredRequest): InputFile[] =>
   inputFilesOf(request).filter(({ medium, url }) => medium === 'video' || parseHandle(url));
 
 /**
- * Writes a creation once its inputs are measured, if it has any to measure. Its reference videos are copied into the bucket. The copies of a
- * creation that is refused in the end are removed, unless it may have been written after all; the bucket's lifecycle removes what a dead
- * process or a failed removal leaves.
- *
- * Throws what `write` and `measure` throw, and `ValidationError` for files that cannot be used. Throws `ServiceError` with `rate_limited`
- * when too many are being measured, or when the account's allowance of the hour is used up.
+ * Writes a creation once its inputs are measured. Throws what `write` and `withMeasuredInputs` throw.
  */
-export const writeMeasured = async (
+export const writeMeasured = (
   judged: JudgedCreation,
   facts: CreationFacts,
-  { write = writeCreation, measuring = MEASURE_CLIPS, carried = new Map() }: WritingWays,
-): Promise<WrittenCreation | RepeatedCreation> => {
+  { write = writeCreation, ...ways }: WritingWays,
+): Promise<WrittenCreation | RepeatedCreation> =>
+  withMeasuredInputs(judged, facts, ways, async (request) => {
+    const written = await write({ ...judged, request });
+    return { result: written, needsCopies: written.kind === 'written' };
+  });
+
+/**
+ * Measures the inputs of a request, if it has any to measure, and hands it to `use` with what was found. Its reference videos are copied into
+ * the bucket. The copies are removed when `use` does not need them or throws, unless the request may have been written after all; the
+ * bucket's lifecycle removes what a dead process or a failed removal leaves.
+ *
+ * Throws what `use` and `measure` throw, and `ValidationError` for files that cannot be used. Throws `ServiceError` with `rate_limited`
+ * when too many are being measured, or when the account's allowance of the hour is used up.
+ */
+export const withMeasuredInputs = async <Result>(
+  { request, account: { accountId, earnedWork }, now }: ToMeasure,
+  facts: CreationFacts,
+  { measuring = MEASURE_CLIPS, carried = new Map() }: MeasuringWays,
+  use: (measured: StoredRequest) => Promise<{ result: Result; needsCopies: boolean }>,
+): Promise<Result> => {
   const { measure, discard } = measuring;
-  const inputs = inputsToMeasure(judged.request);
-  if (inputs.length === 0) return write(judged);
-  const { accountId, earnedWork } = judged.account;
+  const inputs = inputsToMeasure(request);
+  if (inputs.length === 0) return (await use(request)).result;
   const limit = {
     slots: MEASURING_SLOTS,
     leaseSeconds: LEASE_SECONDS,
     allowance: workAllowance(earnedWork, 'clips', isThrottled),
   };
-  const slots = await waitingLimits('clips', accountId, limit, judged.now);
-  const work = await workFor(judged, inputs, carried);
+  const slots = await waitingLimits('clips', accountId, limit, now);
+  const work = await workFor({ request, now }, inputs, carried);
   let measures: InputMeasure[] | undefined;
   let measured: StoredRequest | undefined;
   const discardCopies = async () => {
@@ -91,10 +111,10 @@ export const writeMeasured = async (
   };
   try {
     measures = await withSlots(slots, systemClock, tooManyInputs, () => measure(work));
-    measured = withMeasures(judged.request, inputs, measures, { facts, carried });
-    const written = await write({ ...judged, request: measured });
-    if (written.kind === 'repeated') await discardCopies();
-    return written;
+    measured = withMeasures(request, inputs, measures, { facts, carried });
+    const { result, needsCopies } = await use(measured);
+    if (!needsCopies) await discardCopies();
+    return result;
   } catch (error) {
     const mayBeCopied = measures ? measures.some(isCopied) : !isThrottled(error);
     const mayBeWritten = measured !== undefined && leavesOutcomeOpen(error);
@@ -108,7 +128,7 @@ const URL_SECONDS = 60;
 
 /** The files to measure. Those of ours are signed for a minute. */
 const workFor = async (
-  { request, now }: JudgedCreation,
+  { request, now }: Pick<ToMeasure, 'request' | 'now'>,
   inputs: readonly InputFile[],
   carried: Carried,
 ): Promise<InputsToMeasure> => {

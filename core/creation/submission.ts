@@ -63,3 +63,16 @@ export const imageSubmission = submissionBy(parseImageRequest);
 
 /** Parses a submission for a video. */
 export const videoSubmission = submissionBy(parseVideoRequest);
+
+/** Parses a submission to be priced: one for images or a video, by `kind` in its body. Throws `ValidationError` when that says neither. */
+export const quoteSubmission = (received: ReceivedCreation): Submission => {
+  const { body: read, fields } = received;
+  if (!read.ok) return imageSubmission(received);
+  const { kind, ...body } = read.body;
+  const parse = kind === 'image' ? imageSubmission : kind === 'video' ? videoSubmission : undefined;
+  if (!parse) {
+    const problem = kind === undefined ? 'is required' : 'must be image or video';
+    throw new ValidationError({ kind: problem, ...fields });
+  }
+  return parse({ ...received, body: { ok: true, body } });
+};

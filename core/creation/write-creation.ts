@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Account, keyBudgetOf } from '../accounts/accounts.ts';
+import type { Account } from '../accounts/accounts.ts';
 import { type BudgetOwner, budgetSpent, limitsAt } from '../budgets/budget-rules.ts';
 import { countSpendingWrites, spentOf } from '../budgets/spending.ts';
 import { type CreationWork, earnedWith } from '../concurrency/work-allowance.ts';
@@ -19,6 +19,7 @@ import {
   refusedBy,
   transactNamed,
 } from '../table/transactions.ts';
+import { budgetOwners } from './budget-owners.ts';
 import {
   type Idempotency,
   insertIdempotencyRecordWrite,
@@ -164,16 +165,10 @@ const basisAfter = async (
   const foundAccount = await accountFoundInstead(request.accountId, refusals.account?.[0]);
   if (foundAccount?.blockedAt !== undefined) throw new AccountBlockedError();
   const head = foundAccount ?? account;
-  const budgets = { endUser: foundEndUser?.budget, key: keyBudgetOf(head, keyId) };
   return {
     account: head,
     endUser: foundEndUser,
-    owners: [
-      ...(budgets.endUser
-        ? [{ id: endUserIdOf(request, foundEndUser), kind: 'end-user' as const, budget: budgets.endUser }]
-        : []),
-      ...(budgets.key ? [{ id: keyId, kind: 'API key' as const, budget: budgets.key }] : []),
-    ],
+    owners: budgetOwners(request, head, foundEndUser, keyId),
   };
 };
 

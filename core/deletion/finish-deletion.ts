@@ -12,7 +12,8 @@ import { deleteItems, partitionQuery, queryAll } from '../table/table.ts';
 /**
  * Access pattern 25: removes the files of a deleted request and what is stored beside it, then closes the deletion. Says
  * how many files were removed as soon as it is known. If a file could not be removed, or this throws, the deletion stays due
- * for the reconciler. So does one with routes left to leave, or tasks to cancel, whose attempts stay until then.
+ * for the reconciler. So does one with routes left to leave, or tasks to cancel, whose attempts and wait stay until then: a late callback or
+ * outcome can change both, goes with them, and brings neither back.
  */
 export const finishDeletion = async (
   deleted: Pick<DeletedRequest, 'accountId' | 'requestId' | 'files' | 'routes' | 'model'>,

@@ -180,6 +180,7 @@ const stepFrom = async (
     const isReassigned = choice?.kind === 'go' && choice.route !== route;
     // A refused request queues for a route that is paused and may be used again.
     const isToQueue = choice?.kind === 'wait' && choice.mayMove && !attempts.some(isBusyAttempt);
+    // The next run assigns, as every run does before its calls. Between two runs is a second, the shortest wait of the state machine.
     if (isReassigned || isToQueue) return retryAt(now, now, now);
   }
   const busy = attempts.filter(isBusyAttempt);

@@ -1,4 +1,5 @@
 // Each registers the schemas of its answers.
+import '../../core/creation/quote-answers.ts';
 import '../../core/ledger/usage-answers.ts';
 import '../../core/models/model-answers.ts';
 import '../../core/requests/deletion-answers.ts';

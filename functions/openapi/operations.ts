@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import type { Scope } from '../../core/accounts/api-keys.ts';
 import { IMAGE_BODY } from '../../core/creation/create-image-rules.ts';
 import { VIDEO_BODY } from '../../core/creation/create-video-rules.ts';
@@ -9,12 +10,13 @@ import { BALANCE_QUERY, END_USERS_QUERY, MODELS_QUERY, PAGE_QUERY, USAGE_QUERY }
 import { RECORD_QUERY } from '../http/record-read.ts';
 import { REQUESTS_QUERIES } from '../http/request-queries.ts';
 import { ANSWERS, BODIES, IMAGE_RECORDS, PARAMETERS, VIDEO_RECORDS } from './examples.ts';
-import { bodySchema, type Json, queryParameters, schemaRef } from './json-schema.ts';
+import { bodySchema, type FieldNotes, type Json, queryParameters, schemaRef } from './json-schema.ts';
 import {
   BALANCE_NOTES,
   BUDGET_NOTES,
   BULK_DELETE_NOTES,
   IMAGE_NOTES,
+  KIND_NOTE,
   MODELS_NOTES,
   QUERY_NOTES,
   UPLOAD_NOTES,
@@ -51,10 +53,31 @@ export interface Operation {
   refusals?: readonly OwnRefusal[];
 }
 
+/** The body of a quote: that of a creation, with its kind. */
+const quoteBody = (kind: 'image' | 'video', body: Parameters<typeof bodySchema>[0], notes: FieldNotes) =>
+  bodySchema(
+    { kind: z.literal(kind), ...body },
+    { ...KIND_NOTE, ...notes },
+    'A creation that is only to be priced.',
+  );
+
 /** The bodies of requests. */
 export const BODY_SCHEMAS = {
   NewGeneration: bodySchema(IMAGE_BODY, IMAGE_NOTES, 'A creation of images.'),
   NewVideo: bodySchema(VIDEO_BODY, VIDEO_NOTES, 'A creation of a video.'),
+  QuotedGeneration: quoteBody('image', IMAGE_BODY, IMAGE_NOTES),
+  QuotedVideo: quoteBody('video', VIDEO_BODY, VIDEO_NOTES),
+  NewQuote: {
+    description: 'The body of a creation, and its `kind`.',
+    oneOf: [schemaRef('QuotedGeneration'), schemaRef('QuotedVideo')],
+    discriminator: {
+      propertyName: 'kind',
+      mapping: {
+        image: schemaRef('QuotedGeneration').$ref,
+        video: schemaRef('QuotedVideo').$ref,
+      },
+    },
+  },
   BulkDelete: bodySchema(BULK_DELETE_BODY, BULK_DELETE_NOTES, 'A bulk deletion.'),
   Budget: bodySchema(BUDGET_BODY, BUDGET_NOTES, 'What an end-user may spend.'),
   NewUpload: bodySchema(uploadBody(), UPLOAD_NOTES, 'A file to upload.'),
@@ -158,6 +181,17 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     parameters: [IDEMPOTENCY_KEY],
     body: { schema: 'NewVideo', example: BODIES.video },
     answer: accepted('QueuedVideo', VIDEO_RECORDS.queued),
+    refusals: CREATION_REFUSALS,
+  },
+  'create-quote': {
+    tag: 'Balance',
+    summary: 'Ask what a creation would cost',
+    description:
+      'Only where the operator publishes rates. Checked as a creation, reference videos measured as for one, and nothing is made or debited. A balance that does not suffice is `covered: false`; where reference videos or files of this service would have to be measured it is 402, as the creation would be.',
+    scope: 'generations:write',
+    client: call('quote', BODIES.quote),
+    body: { schema: 'NewQuote', example: BODIES.quote },
+    answer: { ...answered('The cost.', 'Quote', ANSWERS.quote), headers: MODEL_END },
     refusals: CREATION_REFUSALS,
   },
   'list-videos': {

@@ -37,71 +37,87 @@ const OPEN_EXECUTIONS = /open executions/i;
 /** Periods of CloudWatch's metrics. */
 const MINUTE = 60;
 
+/** The account of `createAwsAccount`. */
+class ShellAccount implements AwsAccount {
+  private readonly topicArn: string;
+  private readonly cloudWatch = new CloudWatchClient(clientOptions('stack'));
+  private readonly sns = new SNSClient(clientOptions('stack'));
+  readonly region: AwsAccount['region'];
+
+  constructor(topicArn: string) {
+    this.topicArn = topicArn;
+    this.region = this.topicArn.split(':')[3] ?? '';
+  }
+
+  async concurrency(): Promise<{ quota: number; unreserved: number }> {
+    const { AccountLimit } = await new LambdaClient(clientOptions('stack')).send(
+      new GetAccountSettingsCommand({}),
+    );
+    return {
+      quota: AccountLimit?.ConcurrentExecutions ?? 0,
+      unreserved: AccountLimit?.UnreservedConcurrentExecutions ?? 0,
+    };
+  }
+
+  async openExecutions(): Promise<number | undefined> {
+    const client = new ServiceQuotasClient(clientOptions('stack'));
+    for await (const { Quotas = [] } of paginateListServiceQuotas({ client }, { ServiceCode: 'states' })) {
+      const quota = Quotas.find(({ QuotaName = '' }) => OPEN_EXECUTIONS.test(QuotaName));
+      if (quota) return quota.Value;
+    }
+    return undefined;
+  }
+
+  async subscriptions(): Promise<{ confirmed: number; pending: number }> {
+    const { Attributes = {} } = await this.sns.send(
+      new GetTopicAttributesCommand({ TopicArn: this.topicArn }),
+    );
+    return {
+      confirmed: Number(Attributes.SubscriptionsConfirmed ?? 0),
+      pending: Number(Attributes.SubscriptionsPending ?? 0),
+    };
+  }
+
+  async findQuietAlarm(): Promise<string | undefined> {
+    const { MetricAlarms = [] } = await this.cloudWatch.send(
+      new DescribeAlarmsCommand({ ActionPrefix: this.topicArn }),
+    );
+    return MetricAlarms.find(({ StateValue }) => StateValue !== 'ALARM')?.AlarmName;
+  }
+
+  async setAlarm(AlarmName: string, StateValue: 'ALARM' | 'OK'): Promise<void> {
+    const StateReason = 'npm run smoke proves that alarms reach their topic. Nothing is wrong.';
+    await this.cloudWatch.send(new SetAlarmStateCommand({ AlarmName, StateValue, StateReason }));
+  }
+
+  async alarmActions(AlarmName: string, StartDate: Date): Promise<string[]> {
+    const { AlarmHistoryItems = [] } = await this.cloudWatch.send(
+      new DescribeAlarmHistoryCommand({
+        AlarmName,
+        StartDate,
+        HistoryItemType: 'Action',
+        ScanBy: 'TimestampDescending',
+      }),
+    );
+    return AlarmHistoryItems.map(({ HistorySummary = '' }) => HistorySummary);
+  }
+
+  async topicSum(MetricName: TopicMetric, since: Date): Promise<number> {
+    const { Datapoints = [] } = await this.cloudWatch.send(
+      new GetMetricStatisticsCommand({
+        Namespace: 'AWS/SNS',
+        MetricName,
+        Dimensions: [{ Name: 'TopicName', Value: this.topicArn.split(':').at(-1) }],
+        // The beginning of the minute: a period counts from there.
+        StartTime: new Date(Math.floor(since.getTime() / (MINUTE * 1000)) * MINUTE * 1000),
+        EndTime: new Date(Date.now() + MINUTE * 1000),
+        Period: MINUTE,
+        Statistics: ['Sum'],
+      }),
+    );
+    return Datapoints.reduce((sum, { Sum = 0 }) => sum + Sum, 0);
+  }
+}
+
 /** The AWS account of the shell's credentials, and the stack's topic of alarms in it. */
-export const createAwsAccount = (topicArn: string): AwsAccount => {
-  const cloudWatch = new CloudWatchClient(clientOptions('stack'));
-  const sns = new SNSClient(clientOptions('stack'));
-  return {
-    region: topicArn.split(':')[3] ?? '',
-    async concurrency() {
-      const { AccountLimit } = await new LambdaClient(clientOptions('stack')).send(
-        new GetAccountSettingsCommand({}),
-      );
-      return {
-        quota: AccountLimit?.ConcurrentExecutions ?? 0,
-        unreserved: AccountLimit?.UnreservedConcurrentExecutions ?? 0,
-      };
-    },
-    async openExecutions() {
-      const client = new ServiceQuotasClient(clientOptions('stack'));
-      for await (const { Quotas = [] } of paginateListServiceQuotas({ client }, { ServiceCode: 'states' })) {
-        const quota = Quotas.find(({ QuotaName = '' }) => OPEN_EXECUTIONS.test(QuotaName));
-        if (quota) return quota.Value;
-      }
-      return undefined;
-    },
-    async subscriptions() {
-      const { Attributes = {} } = await sns.send(new GetTopicAttributesCommand({ TopicArn: topicArn }));
-      return {
-        confirmed: Number(Attributes.SubscriptionsConfirmed ?? 0),
-        pending: Number(Attributes.SubscriptionsPending ?? 0),
-      };
-    },
-    async findQuietAlarm() {
-      const { MetricAlarms = [] } = await cloudWatch.send(
-        new DescribeAlarmsCommand({ ActionPrefix: topicArn }),
-      );
-      return MetricAlarms.find(({ StateValue }) => StateValue !== 'ALARM')?.AlarmName;
-    },
-    async setAlarm(AlarmName, StateValue) {
-      const StateReason = 'npm run smoke proves that alarms reach their topic. Nothing is wrong.';
-      await cloudWatch.send(new SetAlarmStateCommand({ AlarmName, StateValue, StateReason }));
-    },
-    async alarmActions(AlarmName, StartDate) {
-      const { AlarmHistoryItems = [] } = await cloudWatch.send(
-        new DescribeAlarmHistoryCommand({
-          AlarmName,
-          StartDate,
-          HistoryItemType: 'Action',
-          ScanBy: 'TimestampDescending',
-        }),
-      );
-      return AlarmHistoryItems.map(({ HistorySummary = '' }) => HistorySummary);
-    },
-    async topicSum(MetricName, since) {
-      const { Datapoints = [] } = await cloudWatch.send(
-        new GetMetricStatisticsCommand({
-          Namespace: 'AWS/SNS',
-          MetricName,
-          Dimensions: [{ Name: 'TopicName', Value: topicArn.split(':').at(-1) }],
-          // The beginning of the minute: a period counts from there.
-          StartTime: new Date(Math.floor(since.getTime() / (MINUTE * 1000)) * MINUTE * 1000),
-          EndTime: new Date(Date.now() + MINUTE * 1000),
-          Period: MINUTE,
-          Statistics: ['Sum'],
-        }),
-      );
-      return Datapoints.reduce((sum, { Sum = 0 }) => sum + Sum, 0);
-    },
-  };
-};
+export const createAwsAccount = (topicArn: string): AwsAccount => new ShellAccount(topicArn);

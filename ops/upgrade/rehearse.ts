@@ -29,16 +29,18 @@ const PROBE_MS = 500;
 /** A step has failed without which the next ones mean nothing. Its result is in the report. */
 class StoppedError extends Error {}
 
-/**
- * Deploys a release, starts work of each kind, deploys these sources over it, and checks how the work ends; then the same back to the release.
- * Destroys the stack, whatever came before. Never rejects.
- */
-export const rehearse = async (rehearsal: Rehearsal): Promise<CheckResult[]> => {
-  const { releases, tag, open, progress } = rehearsal;
-  const results: CheckResult[] = [];
+/** The steps of a rehearsal, and their results so far. */
+class Steps {
+  readonly results: CheckResult[] = [];
+  private readonly rehearsal: Rehearsal;
+
+  constructor(rehearsal: Rehearsal) {
+    this.rehearsal = rehearsal;
+  }
 
   /** Runs a step; its result. Never rejects. */
-  const attempt = async (name: string, run: () => Promise<string>): Promise<CheckResult> => {
+  async attempt(name: string, run: () => Promise<string>): Promise<CheckResult> {
+    const { progress } = this.rehearsal;
     progress.update(name);
     const startedAt = performance.now();
     const found = await run().then(
@@ -47,91 +49,110 @@ export const rehearse = async (rehearsal: Rehearsal): Promise<CheckResult[]> => 
     );
     const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
     const result = { name, seconds, ...found };
-    results.push(result);
+    this.results.push(result);
     progress[found.result === 'passed' ? 'succeed' : 'fail'](`${name}: ${found.detail}`);
     return result;
-  };
+  }
 
-  /** The same with a value. Throws `StoppedError` when the step fails. */
-  const get = async <T>(name: string, run: () => Promise<T>, detailOf: (value: T) => string): Promise<T> => {
+  /** Runs a step and returns its value. Throws `StoppedError` when the step fails. */
+  async get<T>(name: string, run: () => Promise<T>, detailOf: (value: T) => string): Promise<T> {
     let value: { it: T } | undefined;
-    await attempt(name, async () => {
+    await this.attempt(name, async () => {
       value = { it: await run() };
       return detailOf(value.it);
     });
     if (!value) throw new StoppedError();
     return value.it;
-  };
+  }
 
-  const deploy = (release: Release, of: string) =>
-    get(
+  deploy(release: Release, of: string): Promise<string> {
+    const { releases } = this.rehearsal;
+    return this.get(
       `${of}: deployment`,
       async () => {
         await releases.deploy(release);
-        return rehearsal.now().toISOString();
+        return this.rehearsal.now().toISOString();
       },
       () => release.version,
     );
+  }
 
-  /** Deploys a release over the other one, with work of each kind under way. */
-  const move = async (stage: RehearsalStage, round: string, to: Release, isExpected: VersionCheck) => {
-    const work = await get(
+  /** Deploys a release over the other release, with work of each kind in progress. */
+  async move(stage: RehearsalStage, round: string, to: Release, isExpected: VersionCheck): Promise<void> {
+    const work = await this.get(
       `${round}: work under way`,
       () => startWork(stage, round),
       (all) => all.map(({ name }) => name).join(', '),
     );
     const probe = startProbe(stage);
     const during = Promise.allSettled(work.map((one) => one.during?.()));
-    const deployedAt = await deploy(to, round).finally(() => probe.stop());
-    await attempt(`${round}: answers during the deployment`, async () => probe.report());
+    const deployedAt = await this.deploy(to, round).finally(() => probe.stop());
+    await this.attempt(`${round}: answers during the deployment`, async () => probe.report());
     const others = await during;
-    await attempt(`${round}: version that answers`, () => versionOf(stage, isExpected));
+    await this.attempt(`${round}: version that answers`, () => versionOf(stage, isExpected));
     for (const [index, one] of work.entries()) {
-      await attempt(`${round}: ${one.name}`, () => endOf(one, others[index], deployedAt));
+      await this.attempt(`${round}: ${one.name}`, () => endOf(one, others[index], deployedAt));
     }
-    await attempt(`${round}: a new image`, () => newImage(stage, round));
-  };
+    await this.attempt(`${round}: a new image`, () => newImage(stage, round));
+  }
 
+  async checkBooks(stage: RehearsalStage): Promise<void> {
+    await this.attempt('the ledger', async () => noneOf(await stage.ledgerProblems(), 'adds up'));
+    await this.attempt('executions', async () =>
+      noneOf(await stage.failedExecutions(), 'none of a request or of the expiry has failed'),
+    );
+  }
+
+  /** Destroys the stack, as `deployed` if anything was, and removes the checkout. */
+  async cleanUp(deployed: Release | undefined): Promise<void> {
+    const { releases, tag } = this.rehearsal;
+    if (deployed) {
+      await this.attempt('destruction', async () => {
+        await releases.destroy(deployed);
+        return 'the stack is gone';
+      });
+    }
+    await this.attempt('removal of the checkout', async () => {
+      await releases.remove();
+      return tag;
+    });
+  }
+}
+
+/**
+ * Deploys a release, starts work of each kind, deploys these sources over it, and checks how the work ends; then the same back to the release.
+ * Destroys the stack, whatever came before. Never rejects.
+ */
+export const rehearse = async (rehearsal: Rehearsal): Promise<CheckResult[]> => {
+  const { releases, tag, open, progress } = rehearsal;
+  const steps = new Steps(rehearsal);
   let deployed: Release | undefined;
   try {
-    const from = await get(
+    const from = await steps.get(
       `checkout of ${tag}`,
       () => releases.checkOut(tag),
       ({ version }) => version,
     );
-    const to = await get(
+    const to = await steps.get(
       'these sources',
       () => releases.present(),
       ({ version }) => version,
     );
     deployed = from;
-    await deploy(from, 'first');
-    const stage = await get('a new account', open, () => 'with its key and money');
+    await steps.deploy(from, 'first');
+    const stage = await steps.get('a new account', open, () => 'with its key and money');
     deployed = to;
-    await move(stage, 'upgrade', to, (version) => version === to.version);
+    await steps.move(stage, 'upgrade', to, (version) => version === to.version);
     deployed = from;
-    await move(stage, 'back', from, (version) => version !== to.version);
-    await attempt('the ledger', async () => noneOf(await stage.ledgerProblems(), 'adds up'));
-    await attempt('executions', async () =>
-      noneOf(await stage.failedExecutions(), 'none of a request or of the expiry has failed'),
-    );
+    await steps.move(stage, 'back', from, (version) => version !== to.version);
+    await steps.checkBooks(stage);
   } catch (error) {
     if (!(error instanceof StoppedError)) throw error;
   } finally {
-    const last = deployed;
-    if (last) {
-      await attempt('destruction', async () => {
-        await releases.destroy(last);
-        return 'the stack is gone';
-      });
-    }
-    await attempt('removal of the checkout', async () => {
-      await releases.remove();
-      return tag;
-    });
+    await steps.cleanUp(deployed);
     progress.stop();
   }
-  return results;
+  return steps.results;
 };
 
 type VersionCheck = (version: string | null) => boolean;

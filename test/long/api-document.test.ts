@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** All examples are of one account, one after another, and each language twice: the second time must be as the first. */
+/** All examples run in sequence as one account, each language twice: the second run must equal the first. */
 const TIMES = [1, 2];
 const environmentOf = ({ key }: Caller) => ({
   ...process.env,

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { openResourceCalls, type Properties } from './custom-resource-calls.ts';
+import { openResourceCalls, type Properties, type ResourceCalls } from './custom-resource-calls.ts';
 import { isCustomResource } from './template/attributes.ts';
 import type { CustomResourceState, Resolver, StackResource } from './template/resolver.ts';
 import type { InvokeFunction } from './types.ts';
@@ -50,17 +50,171 @@ interface Change {
   physicalResourceId?: string;
 }
 
+const readKept = (stateFile: string): Record<string, KeptResource> =>
+  existsSync(stateFile) ? JSON.parse(readFileSync(stateFile, 'utf8')) : {};
+
+/** What one start does to the custom resources, and how it is undone. */
+class Provisioning {
+  private readonly options: CustomResourcesOptions;
+  private readonly calls: ResourceCalls;
+  private readonly kept: Record<string, KeptResource>;
+  private readonly pending: Map<string, StackResource>;
+  private readonly stackId: unknown;
+  /** The changes of this start, in order. */
+  private readonly changes: Change[] = [];
+
+  constructor(
+    options: CustomResourcesOptions,
+    calls: ResourceCalls,
+    kept: Record<string, KeptResource>,
+    pending: Map<string, StackResource>,
+  ) {
+    this.options = options;
+    this.calls = calls;
+    this.kept = kept;
+    this.pending = pending;
+    this.stackId = options.resolver.resolve({ Ref: 'AWS::StackId' });
+  }
+
+  /** Creates and updates all resources. */
+  async provisionAll(): Promise<void> {
+    for (const resource of [...this.pending.values()]) await this.provision(resource);
+  }
+
+  /** Removes resources that an update replaced, and the resources `gone` from the template. */
+  async removeOld(gone: readonly string[]): Promise<void> {
+    for (const { resource, previous, physicalResourceId } of this.changes) {
+      if (previous && previous.physicalResourceId !== physicalResourceId)
+        await this.cleanUp(resource.logicalId, { type: resource.type, ...previous });
+    }
+    for (const logicalId of gone.toReversed()) {
+      await this.cleanUp(logicalId, this.kept[logicalId] as KeptResource);
+      this.keep(logicalId, undefined);
+    }
+  }
+
+  /** Undoes all changes, the last first: updates, and then what the changes created. Returns the errors. */
+  async rollBack(): Promise<unknown[]> {
+    const problems: unknown[] = [];
+    const removals: (() => Promise<void>)[] = [];
+    for (const change of this.changes.toReversed()) {
+      if (!change.previous) removals.push(() => this.undoCreation(change));
+      else
+        await this.undoUpdate(change, change.previous).then(
+          (leftOver) => removals.push(...leftOver),
+          (problem: unknown) => problems.push(problem),
+        );
+    }
+    for (const remove of removals) await remove().catch((problem: unknown) => problems.push(problem));
+    return problems;
+  }
+
+  /** Creates or updates a resource, once the resources that it refers to are ready. */
+  private async provision(resource: StackResource): Promise<void> {
+    const { logicalId, properties, definition } = resource;
+    if (!this.pending.delete(logicalId)) return;
+    for (const id of [...referencesIn(properties), ...[definition.DependsOn ?? []].flat()]) {
+      const dependency = this.pending.get(id);
+      if (dependency) await this.provision(dependency);
+    }
+    const resolved = asText(this.options.resolver.resolve(properties)) as Properties;
+    const previous = this.kept[logicalId];
+    if (previous && isDeepStrictEqual(previous.properties, resolved)) {
+      const { physicalResourceId, data } = previous;
+      this.options.customResources.set(logicalId, { physicalResourceId, data });
+      return;
+    }
+    await this.change({ resource, properties: resolved, previous });
+  }
+
+  private async change(change: Change): Promise<void> {
+    const { resource, properties, previous } = change;
+    const { logicalId, type } = resource;
+    this.changes.push(change);
+    const answer = await this.calls.call(
+      { logicalId, type, stackId: this.stackId },
+      previous
+        ? {
+            RequestType: 'Update',
+            properties,
+            oldProperties: previous.properties,
+            physicalResourceId: previous.physicalResourceId,
+          }
+        : { RequestType: 'Create', properties },
+    );
+    const physicalResourceId = answer.PhysicalResourceId ?? previous?.physicalResourceId ?? logicalId;
+    change.physicalResourceId = physicalResourceId;
+    const state = { physicalResourceId, data: answer.Data ?? {} };
+    this.options.customResources.set(logicalId, state);
+    this.keep(logicalId, { ...state, type, properties });
+  }
+
+  /** Removes what CloudFormation removes once everything else is done. As there, a failure ends nothing. */
+  private async cleanUp(
+    logicalId: string,
+    { type = 'Custom::Unknown', properties, physicalResourceId }: Omit<KeptResource, 'data'>,
+  ): Promise<void> {
+    try {
+      const request = { RequestType: 'Delete', properties, physicalResourceId } as const;
+      await this.calls.call({ logicalId, type, stackId: this.stackId }, request);
+    } catch (error) {
+      console.error(`[cloudformation] ${physicalResourceId} was not removed:`, error);
+    }
+  }
+
+  /**
+   * Gives an updated resource its old properties. Returns the removal of the replacement, when the update had
+   * replaced the resource.
+   */
+  private async undoUpdate(change: Change, previous: KeptResource): Promise<(() => Promise<void>)[]> {
+    const { logicalId, type } = change.resource;
+    const current = change.physicalResourceId ?? previous.physicalResourceId;
+    const answer = await this.calls.call(
+      { logicalId, type, stackId: this.stackId },
+      {
+        RequestType: 'Update',
+        properties: previous.properties,
+        oldProperties: change.properties,
+        physicalResourceId: current,
+      },
+    );
+    const physicalResourceId = answer.PhysicalResourceId ?? current;
+    this.keep(logicalId, { ...previous, physicalResourceId });
+    if (physicalResourceId === current) return [];
+    return [
+      () => this.cleanUp(logicalId, { type, properties: change.properties, physicalResourceId: current }),
+    ];
+  }
+
+  private async undoCreation({ resource, properties, physicalResourceId }: Change): Promise<void> {
+    const { logicalId, type } = resource;
+    await this.calls.call(
+      { logicalId, type, stackId: this.stackId },
+      { RequestType: 'Delete', properties, physicalResourceId: physicalResourceId ?? logicalId },
+    );
+    this.keep(logicalId, undefined);
+  }
+
+  private keep(logicalId: string, resource: KeptResource | undefined): void {
+    const { stateFile } = this.options;
+    if (resource) this.kept[logicalId] = resource;
+    else delete this.kept[logicalId];
+    writeFileSync(`${stateFile}.new`, JSON.stringify(this.kept, null, 2), { mode: 0o600 });
+    renameSync(`${stateFile}.new`, stateFile);
+  }
+}
+
 /**
- * Creates the stack's custom resources as CloudFormation does, each after those it refers to. A resource of an earlier start is updated
- * if its properties changed, else left alone. Then removes those that were replaced or left the template.
+ * Creates the stack's custom resources as CloudFormation does, each after the resources that it refers to. A resource
+ * of an earlier start is updated if its properties changed, else left alone. Removes resources that were replaced or
+ * left the template, last.
  *
- * Rejects when a function fails, refuses, or does not answer in time, once the changes of this start are rolled back, the last first.
+ * Rejects when a function fails, refuses, or does not answer in time, once the changes of this start are rolled back,
+ * the last first.
  */
 export const provisionCustomResources = async (options: CustomResourcesOptions): Promise<void> => {
-  const { resolver, customResources, invoke, stateFile, timeoutMilliseconds = 15_000 } = options;
-  const kept: Record<string, KeptResource> = existsSync(stateFile)
-    ? JSON.parse(readFileSync(stateFile, 'utf8'))
-    : {};
+  const { resolver, invoke, stateFile, timeoutMilliseconds = 15_000 } = options;
+  const kept = readKept(stateFile);
   const pending = new Map(
     resolver
       .resources()
@@ -70,126 +224,13 @@ export const provisionCustomResources = async (options: CustomResourcesOptions):
   const gone = Object.keys(kept).filter((logicalId) => !pending.has(logicalId));
   if (pending.size === 0 && gone.length === 0) return;
 
-  const save = () => {
-    writeFileSync(`${stateFile}.new`, JSON.stringify(kept, null, 2), { mode: 0o600 });
-    renameSync(`${stateFile}.new`, stateFile);
-  };
-  const keep = (logicalId: string, resource: KeptResource | undefined) => {
-    if (resource) kept[logicalId] = resource;
-    else delete kept[logicalId];
-    save();
-  };
   const calls = await openResourceCalls(invoke, timeoutMilliseconds);
-  const stackId = resolver.resolve({ Ref: 'AWS::StackId' });
-  const changes: Change[] = [];
-
-  const provision = async (resource: StackResource): Promise<void> => {
-    const { logicalId, type, properties, definition } = resource;
-    if (!pending.delete(logicalId)) return;
-    const before = [...referencesIn(properties), ...[definition.DependsOn ?? []].flat()];
-    for (const id of before) {
-      const dependency = pending.get(id);
-      if (dependency) await provision(dependency);
-    }
-    const resolved = asText(resolver.resolve(properties)) as Properties;
-    const previous = kept[logicalId];
-    if (previous && isDeepStrictEqual(previous.properties, resolved)) {
-      const { physicalResourceId, data } = previous;
-      customResources.set(logicalId, { physicalResourceId, data });
-      return;
-    }
-    const change: Change = { resource, properties: resolved, previous };
-    changes.push(change);
-    const answer = await calls.call(
-      { logicalId, type, stackId },
-      previous
-        ? {
-            RequestType: 'Update',
-            properties: resolved,
-            oldProperties: previous.properties,
-            physicalResourceId: previous.physicalResourceId,
-          }
-        : { RequestType: 'Create', properties: resolved },
-    );
-    const physicalResourceId = answer.PhysicalResourceId ?? previous?.physicalResourceId ?? logicalId;
-    change.physicalResourceId = physicalResourceId;
-    const state = { physicalResourceId, data: answer.Data ?? {} };
-    customResources.set(logicalId, state);
-    keep(logicalId, { ...state, type, properties: resolved });
-  };
-
-  /** Removes what CloudFormation removes once everything else is done. As there, a failure ends nothing. */
-  const cleanUp = async (
-    logicalId: string,
-    { type = 'Custom::Unknown', properties, physicalResourceId }: Omit<KeptResource, 'data'>,
-  ): Promise<void> => {
-    try {
-      const request = { RequestType: 'Delete', properties, physicalResourceId } as const;
-      await calls.call({ logicalId, type, stackId }, request);
-    } catch (error) {
-      console.error(`[cloudformation] ${physicalResourceId} was not removed:`, error);
-    }
-  };
-
-  /**
-   * Gives an updated resource its old properties. Returns the removal of the replacement, when the update had
-   * replaced the resource.
-   */
-  const undoUpdate = async (change: Change, previous: KeptResource): Promise<(() => Promise<void>)[]> => {
-    const { logicalId, type } = change.resource;
-    const current = change.physicalResourceId ?? previous.physicalResourceId;
-    const answer = await calls.call(
-      { logicalId, type, stackId },
-      {
-        RequestType: 'Update',
-        properties: previous.properties,
-        oldProperties: change.properties,
-        physicalResourceId: current,
-      },
-    );
-    const physicalResourceId = answer.PhysicalResourceId ?? current;
-    keep(logicalId, { ...previous, physicalResourceId });
-    if (physicalResourceId === current) return [];
-    return [() => cleanUp(logicalId, { type, properties: change.properties, physicalResourceId: current })];
-  };
-
-  const undoCreation = async ({ resource, properties, physicalResourceId }: Change): Promise<void> => {
-    const { logicalId, type } = resource;
-    await calls.call(
-      { logicalId, type, stackId },
-      { RequestType: 'Delete', properties, physicalResourceId: physicalResourceId ?? logicalId },
-    );
-    keep(logicalId, undefined);
-  };
-
-  /** Undoes all changes, the last first: updates, and then what the changes created. Returns the errors. */
-  const rollBack = async (): Promise<unknown[]> => {
-    const problems: unknown[] = [];
-    const removals: (() => Promise<void>)[] = [];
-    for (const change of changes.toReversed()) {
-      if (!change.previous) removals.push(() => undoCreation(change));
-      else
-        await undoUpdate(change, change.previous).then(
-          (leftOver) => removals.push(...leftOver),
-          (problem: unknown) => problems.push(problem),
-        );
-    }
-    for (const remove of removals) await remove().catch((problem: unknown) => problems.push(problem));
-    return problems;
-  };
-
+  const provisioning = new Provisioning(options, calls, kept, pending);
   try {
-    for (const resource of [...pending.values()]) await provision(resource);
-    for (const { resource, previous, physicalResourceId } of changes) {
-      if (previous && previous.physicalResourceId !== physicalResourceId)
-        await cleanUp(resource.logicalId, { type: resource.type, ...previous });
-    }
-    for (const logicalId of gone.toReversed()) {
-      await cleanUp(logicalId, kept[logicalId] as KeptResource);
-      keep(logicalId, undefined);
-    }
+    await provisioning.provisionAll();
+    await provisioning.removeOld(gone);
   } catch (error) {
-    const problems = await rollBack();
+    const problems = await provisioning.rollBack();
     if (problems.length === 0) throw error;
     throw new AggregateError(
       [error, ...problems],

@@ -3,72 +3,22 @@ import { appendFileSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import { obtainDynoxide } from './aws/dynamodb/engine-package.ts';
-import type { AwsEndpoint, AwsEndpointOptions } from './aws/endpoint.ts';
+import type { AwsEndpoint } from './aws/endpoint.ts';
 import { provisionCustomResources } from './custom-resources.ts';
 import { createDelivery, hasOwnBehavior } from './delivery.ts';
 import { createEventBus, type EventBus } from './events/event-bus.ts';
 import { type AsyncInvocations, createAsyncInvocations } from './functions/async-invocations.ts';
 import { type FunctionUrl, startFunctionUrl } from './functions/function-url.ts';
-import { createFunctionRuntime, namedError } from './functions/runtime.ts';
-import { type OwnRoutes, startFrontDoor } from './gateway/front-door.ts';
+import { createFunctionRuntime, type FunctionRuntime, namedError } from './functions/runtime.ts';
+import { type FrontDoor, startFrontDoor } from './gateway/front-door.ts';
 import { createGateway } from './gateway/gateway.ts';
+import type { Addresses, LocalAws, LocalAwsOptions, LocalAwsParts } from './options.ts';
 import { makePrivateDirectory } from './private-directory.ts';
 import { ACCOUNT_ID, REGION } from './template/attributes.ts';
 import { readStack, type Stack } from './template.ts';
+import type { InvokeFunction } from './types.ts';
 
-/** URLs known before the stack is synthesized, so that the stack may contain them. No URL ends with a slash. */
-export interface Addresses {
-  /** The REST API. */
-  baseUrl: string;
-  /** The CloudFront distribution. */
-  filesUrl: string;
-}
-
-/** How to run a cloud assembly. */
-export interface LocalAwsOptions {
-  /** The directory of the cloud assembly, or a function that synthesizes it and returns the directory. */
-  assembly: string | ((addresses: Addresses) => string | Promise<string>);
-  /** Where tables, objects, secrets, executions and logs are kept; created when absent. For one run at a time. */
-  dataDir: string;
-  /** The port of the REST API on loopback; 0 takes any free one. */
-  port: number;
-  /** A DynamoDB-compatible endpoint. Default: dynoxide is started in the data directory. */
-  dynamodbEndpoint?: string;
-  /** Values by secret name for secrets of the stack; they replace what an earlier run kept. */
-  secretValues?: (stack: Stack) => ReadonlyMap<string, string>;
-  /** Runs once the routes answer and before any schedule fires. A rejection ends the start. */
-  beforeSchedules?: (run: LocalAws) => Promise<void>;
-  /** Paths at the address of the API that the caller answers itself. Open when `beforeSchedules` runs. */
-  ownRoutes?: (addresses: Addresses) => OwnRoutes;
-  /** A file of extra certificate authorities for the functions. */
-  extraCaCertificates?: string;
-  /** Invocations of all functions at once, as the account's quota. More are throttled. Default: no limit. */
-  maxConcurrency?: number;
-  /** Executions that run at once, in all state machines. Default: 1,000,000, as for an account. */
-  maxOpenExecutions?: number;
-  /** Where to write, on close, which permissions of the roles were used. */
-  permissionsFile?: string;
-  /** Called with the duration of each step of the start. */
-  progress?: (step: string, milliseconds: number) => void;
-  /** Aborts the start. */
-  signal?: AbortSignal;
-}
-
-/** The parts that a caller may wrap or replace, to measure or to test. */
-export interface LocalAwsParts {
-  startAwsEndpoint(options: AwsEndpointOptions): Promise<AwsEndpoint>;
-  createEventBus: typeof createEventBus;
-}
-
-/** A running assembly. */
-export interface LocalAws extends Addresses {
-  stack: Stack;
-  endpoint: AwsEndpoint;
-  /** Credentials of the operator, who may do everything at the AWS endpoint. */
-  operator: { accessKeyId: string; secretAccessKey: string };
-  /** Stops everything. Executions that still run begin again at the next start. Safe to call twice. */
-  close(): Promise<void>;
-}
+export type { Addresses, LocalAws, LocalAwsOptions, LocalAwsParts } from './options.ts';
 
 /** The endpoint is loaded while the stack is synthesized. */
 const DEFAULT_PARTS: LocalAwsParts = {
@@ -102,58 +52,87 @@ const closeAll = async (parts: ({ close(): Promise<void> } | undefined)[]): Prom
   if (problems.length > 0) throw new AggregateError(problems, 'The local run did not stop cleanly');
 };
 
-/**
- * Runs the one stack of a cloud assembly on loopback; resolves when its routes answer and its schedules run.
- *
- * 1. Binds the port.
- * 2. Synthesizes and reads the assembly.
- * 3. Starts the AWS endpoint with the stack's tables, buckets, secrets and roles.
- * 4. Opens the function URLs, creates the custom resources, starts the state machines, opens the routes.
- * 5. Calls `beforeSchedules`, then starts the schedules.
- *
- * When a step fails, stops everything and rejects: with `TemplateError` for a stack that cannot run locally, with
- * `NoDynamoDbEngineError` if dynoxide cannot be had and no endpoint is given.
- */
-export const startLocalAws = async (
-  options: LocalAwsOptions,
-  replacedParts: Partial<LocalAwsParts> = {},
-): Promise<LocalAws> => {
-  const parts = { ...DEFAULT_PARTS, ...replacedParts };
-  const { signal, progress = () => undefined } = options;
-  const dataDir = resolve(options.dataDir);
-  const logDirectory = join(dataDir, 'logs');
-  const started: Partial<Record<'frontDoor' | 'endpoint' | 'runtime', { close(): Promise<void> }>> & {
-    bus?: EventBus;
-    invocations?: AsyncInvocations;
-    functionUrls: FunctionUrl[];
-  } = { functionUrls: [] };
+/** What a start works with, complete and with absolute paths. */
+interface StartContext {
+  options: LocalAwsOptions;
+  parts: LocalAwsParts;
+  dataDir: string;
+  logDirectory: string;
+}
 
-  let stopped: Promise<void> | undefined;
-  const close = () => {
-    started.bus?.close();
-    started.invocations?.close();
+/** A start of a run: what was started so far, and the steps that start the rest. */
+class Start {
+  private readonly context: StartContext;
+  private readonly functionUrls: FunctionUrl[] = [];
+  private frontDoor: FrontDoor | undefined;
+  private endpoint: AwsEndpoint | undefined;
+  private runtime: FunctionRuntime | undefined;
+  private invocations: AsyncInvocations | undefined;
+  private bus: EventBus | undefined;
+  private stopped: Promise<void> | undefined;
+
+  constructor(context: StartContext) {
+    this.context = context;
+  }
+
+  async run(): Promise<LocalAws> {
+    const { options, dataDir, logDirectory } = this.context;
+    if (options.dynamodbEndpoint === undefined) await obtainDynoxide(options.signal);
+    makePrivateDirectory(dataDir);
+    mkdirSync(logDirectory, { recursive: true });
+    const frontDoor = await this.step('front door', () => startFrontDoor(options.port));
+    this.frontDoor = frontDoor;
+    const { baseUrl } = frontDoor;
+    const addresses: Addresses = { baseUrl, filesUrl: baseUrl + FILES_PATH };
+    const stack = await this.step('assembly', () => this.readAssembly(addresses));
+    const operator = createOperator();
+    const endpoint = await this.step('AWS endpoint', () => this.startEndpoint(stack, operator));
+    const { runtime, invocations } = this.startRuntime(stack, endpoint);
+    const { invoke } = runtime;
+    await this.openResources(stack, invoke);
+    const bus = await this.startMachines(stack, { invoke, invocations, endpoint });
+    await this.step('routes', () => this.openRoutes(frontDoor, addresses, { stack, endpoint, invoke }));
+
+    const run: LocalAws = { ...addresses, stack, endpoint, operator, close: () => this.close() };
+    await options.beforeSchedules?.(run);
+    options.signal?.throwIfAborted();
+    // Functions of custom resources have no other work.
+    runtime.endIdle();
+    bus.start();
+    return run;
+  }
+
+  /** Stops what was started. */
+  close(): Promise<void> {
+    this.bus?.close();
+    this.invocations?.close();
     // Executions stop before the functions that they wait for, or an execution would take the stop for a failure.
-    stopped ??= closeAll([started.frontDoor, ...started.functionUrls, started.endpoint, started.runtime]);
-    return stopped;
-  };
+    this.stopped ??= closeAll([this.frontDoor, ...this.functionUrls, this.endpoint, this.runtime]);
+    return this.stopped;
+  }
 
-  const step = async <T>(name: string, work: () => T | Promise<T>): Promise<T> => {
+  /** Does one step, unless the start is aborted, and reports how long it took. */
+  private async step<T>(name: string, work: () => T | Promise<T>): Promise<T> {
+    const { signal, progress } = this.context.options;
     signal?.throwIfAborted();
     const startedAt = performance.now();
     const result = await work();
-    progress(name, Math.round(performance.now() - startedAt));
+    progress?.(name, Math.round(performance.now() - startedAt));
     return result;
-  };
+  }
 
-  const log = (name: string) => (line: string) =>
-    appendFileSync(join(logDirectory, `${name}.log`), `${new Date().toISOString()} ${line}\n`);
+  private log(name: string): (line: string) => void {
+    const file = join(this.context.logDirectory, `${name}.log`);
+    return (line) => appendFileSync(file, `${new Date().toISOString()} ${line}\n`);
+  }
 
-  const readAssembly = async (addresses: Addresses): Promise<Stack> => {
-    const { assembly } = options;
+  private async readAssembly(addresses: Addresses): Promise<Stack> {
+    const { assembly } = this.context.options;
     return readStack(typeof assembly === 'string' ? assembly : await assembly(addresses));
-  };
+  }
 
-  const startEndpoint = async (stack: Stack, operator: LocalAws['operator']): Promise<AwsEndpoint> => {
+  private async startEndpoint(stack: Stack, operator: LocalAws['operator']): Promise<AwsEndpoint> {
+    const { options, parts, dataDir } = this.context;
     const values = options.secretValues?.(stack) ?? new Map<string, string>();
     const endpoint = await parts.startAwsEndpoint({
       dataDir,
@@ -173,7 +152,7 @@ export const startLocalAws = async (
       ...(options.maxConcurrency !== undefined && { maxConcurrency: options.maxConcurrency }),
       reservedConcurrency: stack.functions.flatMap(({ reservedConcurrency = [] }) => reservedConcurrency),
     });
-    started.endpoint = endpoint;
+    this.endpoint = endpoint;
     endpoint.addPrincipals([
       { name: 'operator', accessKeyId: operator.accessKeyId },
       ...stack.functions.map(({ principal }) => principal),
@@ -183,20 +162,14 @@ export const startLocalAws = async (
       if (endpoint.readSecret(name) !== value) endpoint.writeSecret(name, value);
     }
     return endpoint;
-  };
+  }
 
-  try {
-    if (options.dynamodbEndpoint === undefined) await obtainDynoxide(signal);
-    makePrivateDirectory(dataDir);
-    mkdirSync(logDirectory, { recursive: true });
-    const frontDoor = await step('front door', () => startFrontDoor(options.port));
-    started.frontDoor = frontDoor;
-    const { baseUrl } = frontDoor;
-    const addresses: Addresses = { baseUrl, filesUrl: baseUrl + FILES_PATH };
-    const stack = await step('assembly', () => readAssembly(addresses));
-    const operator = createOperator();
-    const endpoint = await step('AWS endpoint', () => startEndpoint(stack, operator));
-
+  /** Starts the functions, and lets the endpoint invoke them. */
+  private startRuntime(
+    stack: Stack,
+    endpoint: AwsEndpoint,
+  ): { runtime: FunctionRuntime; invocations: AsyncInvocations } {
+    const { options, dataDir, logDirectory } = this.context;
     const runtime = createFunctionRuntime({
       functions: stack.functions,
       awsEndpointUrl: endpoint.url,
@@ -206,79 +179,117 @@ export const startLocalAws = async (
       ...(options.extraCaCertificates && { extraCaCertificates: options.extraCaCertificates }),
       ...(options.maxConcurrency !== undefined && { maxConcurrency: options.maxConcurrency }),
     });
-    started.runtime = runtime;
-    const { invoke } = runtime;
-    const invocations = createAsyncInvocations(invoke);
-    started.invocations = invocations;
-    endpoint.openFunctions(invoke, (functionArn, payload) => {
+    this.runtime = runtime;
+    const invocations = createAsyncInvocations(runtime.invoke);
+    this.invocations = invocations;
+    endpoint.openFunctions(runtime.invoke, (functionArn, payload) => {
       const settings = stack.asyncSettings.get(functionArn);
       if (!settings) throw namedError('ResourceNotFoundException', `Function not found: ${functionArn}`);
       invocations.add({ functionArn, ...settings }, payload, 'asynchronous invocation');
     });
+    return { runtime, invocations };
+  }
 
-    await step('function URLs', async () => {
+  /** Opens the function URLs and provisions the custom resources. */
+  private async openResources(stack: Stack, invoke: InvokeFunction): Promise<void> {
+    await this.step('function URLs', async () => {
       for (const { logicalId, functionArn } of stack.functionUrls) {
-        const server = await startFunctionUrl(functionArn, invoke, log('function-urls'));
-        started.functionUrls.push(server);
+        const server = await startFunctionUrl(functionArn, invoke, this.log('function-urls'));
+        this.functionUrls.push(server);
         stack.customResources.set(logicalId, {
           physicalResourceId: functionArn,
           data: { FunctionUrl: server.url, FunctionArn: functionArn },
         });
       }
     });
-    await step('custom resources', () =>
+    await this.step('custom resources', () =>
       provisionCustomResources({
         resolver: stack.resolver,
         customResources: stack.customResources,
         invoke,
-        stateFile: join(dataDir, 'custom-resources.json'),
+        stateFile: join(this.context.dataDir, 'custom-resources.json'),
       }),
     );
     for (const { environment } of stack.functions) environment();
-    const bus = parts.createEventBus({
+  }
+
+  /** Starts the state machines, before the routes: open routes start executions. */
+  private async startMachines(
+    stack: Stack,
+    {
+      invoke,
+      invocations,
+      endpoint,
+    }: { invoke: InvokeFunction; invocations: AsyncInvocations; endpoint: AwsEndpoint },
+  ): Promise<EventBus> {
+    const bus = this.context.parts.createEventBus({
       rules: stack.rules,
       invocations,
       startExecution: ({ principal, stateMachineArn }, input) =>
         endpoint.startExecution(principal, stateMachineArn, input),
     });
-    started.bus = bus;
-    // Before the routes: those start executions as soon as they are open.
-    await step('state machines', () => endpoint.startStateMachines(stack.stateMachines, invoke, bus.publish));
-    await step('routes', () => {
-      if (!stack.api) throw new Error('The stack has no REST API');
-      const distribution = stack.distribution();
-      frontDoor.open({
-        api: createGateway({
-          api: stack.api,
-          invoke,
-          domainName: new URL(baseUrl).hostname,
-          log: log('gateway'),
-        }),
-        ...(options.ownRoutes && { own: options.ownRoutes(addresses) }),
-        ...(distribution && {
-          files: {
-            prefix: `${FILES_PATH}/`,
-            alsoAt: hasOwnBehavior(distribution),
-            handle: createDelivery({
-              distribution,
-              deliveryBaseUrl: addresses.filesUrl,
-              readObject: endpoint.readObject.bind(endpoint),
-              log: log('delivery'),
-            }),
-          },
-        }),
-      });
-    });
+    this.bus = bus;
+    await this.step('state machines', () =>
+      endpoint.startStateMachines(stack.stateMachines, invoke, bus.publish),
+    );
+    return bus;
+  }
 
-    const run: LocalAws = { ...addresses, stack, endpoint, operator, close };
-    await options.beforeSchedules?.(run);
-    signal?.throwIfAborted();
-    // Functions of custom resources have no other work.
-    runtime.endIdle();
-    bus.start();
-    return run;
+  private openRoutes(
+    frontDoor: FrontDoor,
+    addresses: Addresses,
+    { stack, endpoint, invoke }: { stack: Stack; endpoint: AwsEndpoint; invoke: InvokeFunction },
+  ): void {
+    if (!stack.api) throw new Error('The stack has no REST API');
+    const { ownRoutes } = this.context.options;
+    const distribution = stack.distribution();
+    frontDoor.open({
+      api: createGateway({
+        api: stack.api,
+        invoke,
+        domainName: new URL(addresses.baseUrl).hostname,
+        log: this.log('gateway'),
+      }),
+      ...(ownRoutes && { own: ownRoutes(addresses) }),
+      ...(distribution && {
+        files: {
+          prefix: `${FILES_PATH}/`,
+          alsoAt: hasOwnBehavior(distribution),
+          handle: createDelivery({
+            distribution,
+            deliveryBaseUrl: addresses.filesUrl,
+            readObject: endpoint.readObject.bind(endpoint),
+            log: this.log('delivery'),
+          }),
+        },
+      }),
+    });
+  }
+}
+
+/**
+ * Runs the one stack of a cloud assembly on loopback; resolves when its routes answer and its schedules run.
+ *
+ * 1. Binds the port.
+ * 2. Synthesizes and reads the assembly.
+ * 3. Starts the AWS endpoint with the stack's tables, buckets, secrets and roles.
+ * 4. Opens the function URLs, creates the custom resources, starts the state machines, opens the routes.
+ * 5. Calls `beforeSchedules`, then starts the schedules.
+ *
+ * When a step fails, stops everything and rejects: with `TemplateError` for a stack that cannot run locally, with
+ * `NoDynamoDbEngineError` if dynoxide cannot be had and no endpoint is given.
+ */
+export const startLocalAws = async (
+  options: LocalAwsOptions,
+  replacedParts: Partial<LocalAwsParts> = {},
+): Promise<LocalAws> => {
+  const dataDir = resolve(options.dataDir);
+  const parts = { ...DEFAULT_PARTS, ...replacedParts };
+  const start = new Start({ options, parts, dataDir, logDirectory: join(dataDir, 'logs') });
+  try {
+    return await start.run();
   } catch (error) {
-    await close().catch(() => undefined);
+    await start.close().catch(() => undefined);
     throw error;
   }
 };

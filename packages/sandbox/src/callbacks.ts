@@ -46,80 +46,96 @@ const nameOf = (error: unknown): string => {
   return String((isObject(cause) ? cause.code : undefined) ?? name ?? error);
 };
 
-/**
- * Sends callbacks and records every attempt in the journal. An attempt without a 2xx is repeated with the same body
- * 5 s after it began, up to three attempts. Callbacks of different statuses are independent of each other.
- */
-export const createCallbacks = ({
-  journal,
-  now,
-  timing,
-}: {
+/** What `createCallbacks` works with. */
+interface CallbacksOptions {
   journal: TaskJournal;
   now: () => number;
   timing?: Partial<CallbackTiming>;
-}): Callbacks => {
-  const { acknowledgeMilliseconds, lateMilliseconds } = { ...UPSTREAM_TIMING, ...timing };
-  const closing = new AbortController();
-  const { signal } = closing;
-  const waitUntil = (instant: number) =>
-    wait(Math.max(0, instant - now()), undefined, { signal, ref: false });
+}
 
-  const post = async (
+/** The callbacks of `createCallbacks`. */
+class SentCallbacks implements Callbacks {
+  private readonly options: CallbacksOptions;
+  private readonly acknowledgeMilliseconds: number;
+  private readonly lateMilliseconds: number;
+  private readonly closing = new AbortController();
+
+  constructor(options: CallbacksOptions) {
+    this.options = options;
+    this.acknowledgeMilliseconds =
+      this.options.timing?.acknowledgeMilliseconds ?? UPSTREAM_TIMING.acknowledgeMilliseconds;
+    this.lateMilliseconds = this.options.timing?.lateMilliseconds ?? UPSTREAM_TIMING.lateMilliseconds;
+  }
+
+  schedule(task: CallbackTask): void {
+    if (task.mode === 'off') return;
+    for (const [index, changesAt] of task.changesAt.entries()) {
+      this.announce(task, changesAt, index === task.changesAt.length - 1).catch((error) => {
+        if (!this.closing.signal.aborted) console.error('sandbox: a callback failed unexpectedly', error);
+      });
+    }
+  }
+
+  close(): void {
+    this.closing.abort();
+  }
+
+  private waitUntil(instant: number) {
+    return wait(Math.max(0, instant - this.options.now()), undefined, {
+      signal: this.closing.signal,
+      ref: false,
+    });
+  }
+
+  private async post(
     { url, headersOf = () => ({}) }: CallbackTask,
     body: string,
-  ): Promise<CallbackAttempt['answer']> => {
+  ): Promise<CallbackAttempt['answer']> {
     try {
       const response = await fetch(url, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json', ...headersOf(body) },
         body,
         redirect: 'manual',
-        signal: AbortSignal.any([signal, AbortSignal.timeout(acknowledgeMilliseconds)]),
+        signal: AbortSignal.any([this.closing.signal, AbortSignal.timeout(this.acknowledgeMilliseconds)]),
       });
       await response.body?.cancel();
       return response.status;
     } catch (error) {
-      signal.throwIfAborted();
+      this.closing.signal.throwIfAborted();
       return nameOf(error);
     }
-  };
+  }
 
-  const deliver = async (called: CallbackTask, task: { status: string }) => {
+  private async deliver(called: CallbackTask, task: { status: string }) {
     const { id } = called;
     const body = JSON.stringify(task);
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-      const startedAt = now();
-      const answer = await post(called, body);
-      journal.addCallback(id, {
+      const startedAt = this.options.now();
+      const answer = await this.post(called, body);
+      this.options.journal.addCallback(id, {
         status: task.status,
         attempt,
         sentAt: new Date(startedAt).toISOString(),
         answer,
       });
       if (typeof answer === 'number' && answer >= 200 && answer < 300) return;
-      if (attempt < ATTEMPTS) await waitUntil(startedAt + acknowledgeMilliseconds);
+      if (attempt < ATTEMPTS) await this.waitUntil(startedAt + this.acknowledgeMilliseconds);
     }
-  };
+  }
 
-  const announce = async (task: CallbackTask, changesAt: number, isLast: boolean) => {
-    const delayMilliseconds = isLast && task.mode === 'late' ? lateMilliseconds : 0;
-    await waitUntil(changesAt + delayMilliseconds + TIMER_SLACK_MILLISECONDS);
+  private async announce(task: CallbackTask, changesAt: number, isLast: boolean) {
+    const delayMilliseconds = isLast && task.mode === 'late' ? this.lateMilliseconds : 0;
+    await this.waitUntil(changesAt + delayMilliseconds + TIMER_SLACK_MILLISECONDS);
     const body = task.query(changesAt);
     if (!body) return;
     const copies = task.mode === 'twice' ? 2 : 1;
-    await Promise.all(Array.from({ length: copies }, () => deliver(task, body)));
-  };
+    await Promise.all(Array.from({ length: copies }, () => this.deliver(task, body)));
+  }
+}
 
-  return {
-    schedule(task) {
-      if (task.mode === 'off') return;
-      for (const [index, changesAt] of task.changesAt.entries()) {
-        announce(task, changesAt, index === task.changesAt.length - 1).catch((error) => {
-          if (!signal.aborted) console.error('sandbox: a callback failed unexpectedly', error);
-        });
-      }
-    },
-    close: () => closing.abort(),
-  };
-};
+/**
+ * Sends callbacks and records every attempt in the journal. An attempt without a 2xx is repeated with the same body
+ * 5 s after it began, up to three attempts. Callbacks of different statuses are independent of each other.
+ */
+export const createCallbacks = (options: CallbacksOptions): Callbacks => new SentCallbacks(options);

@@ -1,4 +1,4 @@
-import { createBusyCalls } from './busy-calls.ts';
+import { type BusyCalls, createBusyCalls } from './busy-calls.ts';
 import { createCallCounter } from './call-counter.ts';
 import type { Directives } from './directives.ts';
 
@@ -57,71 +57,85 @@ const RATE_MILLISECONDS = 1_000;
 /** What `[busy-for=…]` says when the prompt names no other `Retry-After`. */
 const BUSY_RETRY_AFTER_SECONDS = 1;
 
-/** Creates the limiter of an upstream. `now` returns epoch milliseconds. Keeps the creations of the last second, and each busy prompt. */
-export const createLimiter = (
-  now: () => number,
-  { createsPerSecond, runningCalls }: Capacity = {},
-): CreationLimiter => {
-  const creations = new Map<string, number[]>();
-  const busySince = new Map<string, number>();
-  const underWay = new Map<string, number>();
-  const earlierCalls = createCallCounter();
-  const busy = createBusyCalls(now);
+/** The limiter of `createLimiter`. */
+class Limiter implements CreationLimiter {
+  private readonly now: () => number;
+  private readonly options: Capacity;
+  private readonly creations = new Map<string, number[]>();
+  private readonly busySince = new Map<string, number>();
+  private readonly underWay = new Map<string, number>();
+  private readonly earlierCalls = createCallCounter();
+  private readonly busy: BusyCalls;
+
+  constructor(now: () => number, options: Capacity = {}) {
+    this.now = now;
+    this.options = options;
+    this.busy = createBusyCalls(this.now);
+  }
+
+  refusalOf({ model, prompt, directives }: Creation): Refusal | undefined {
+    const key = `${model}\n${prompt}`;
+    const { busyCalls, busySeconds, flakyCalls, retryAfterSeconds } = directives;
+    const waitMilliseconds = Math.max(
+      this.waitOf(model, this.options.createsPerSecond),
+      this.waitOf(key, directives.createsPerSecond),
+    );
+    if (waitMilliseconds > 0) {
+      return { reason: 'rate', retryAfterSeconds: retryAfterSeconds ?? Math.ceil(waitMilliseconds / 1000) };
+    }
+    if (this.isBusy(key, busySeconds)) {
+      return { reason: 'rate', retryAfterSeconds: retryAfterSeconds ?? BUSY_RETRY_AFTER_SECONDS };
+    }
+    if (this.busy.isRefused(key, busyCalls)) return { reason: 'rate', retryAfterSeconds };
+    const isFlaky = flakyCalls > 0 && this.earlierCalls.next(key) < flakyCalls;
+    return isFlaky ? { reason: 'overload', retryAfterSeconds } : undefined;
+  }
+
+  async during<Answer>(
+    { model, prompt, directives }: Creation,
+    refuse: (refusal: Refusal) => Error,
+    call: () => Promise<Answer>,
+  ): Promise<Answer> {
+    const keys = [model, `${model}\n${prompt}`];
+    const limits = [this.options.runningCalls, directives.runningCalls];
+    if (keys.some((key, index) => this.isFull(key, limits[index]))) {
+      throw refuse({ reason: 'running', retryAfterSeconds: directives.retryAfterSeconds });
+    }
+    for (const key of keys) this.count(key, 1);
+    try {
+      return await call();
+    } finally {
+      for (const key of keys) this.count(key, -1);
+    }
+  }
 
   /** Counts a creation with this key and returns 0, or returns the milliseconds until another creation is allowed. */
-  const waitOf = (key: string, perSecond: number | undefined): number => {
+  private waitOf(key: string, perSecond: number | undefined): number {
     if (perSecond === undefined) return 0;
-    const recent = (creations.get(key) ?? []).filter((at) => at > now() - RATE_MILLISECONDS);
+    const recent = (this.creations.get(key) ?? []).filter((at) => at > this.now() - RATE_MILLISECONDS);
     const isTooMany = recent.length >= perSecond;
-    creations.set(key, isTooMany ? recent : [...recent, now()]);
-    return isTooMany ? (recent.at(-perSecond) ?? 0) + RATE_MILLISECONDS - now() : 0;
-  };
+    this.creations.set(key, isTooMany ? recent : [...recent, this.now()]);
+    return isTooMany ? (recent.at(-perSecond) ?? 0) + RATE_MILLISECONDS - this.now() : 0;
+  }
 
-  const isBusy = (key: string, seconds: number): boolean => {
+  private isBusy(key: string, seconds: number): boolean {
     if (seconds === 0) return false;
-    const since = busySince.get(key) ?? now();
-    busySince.set(key, since);
-    return now() < since + seconds * 1000;
-  };
+    const since = this.busySince.get(key) ?? this.now();
+    this.busySince.set(key, since);
+    return this.now() < since + seconds * 1000;
+  }
 
-  const isFull = (key: string, most = Number.POSITIVE_INFINITY): boolean => (underWay.get(key) ?? 0) >= most;
-  const count = (key: string, change: number) => {
-    const counted = (underWay.get(key) ?? 0) + change;
-    if (counted > 0) underWay.set(key, counted);
-    else underWay.delete(key);
-  };
+  private isFull(key: string, most = Number.POSITIVE_INFINITY): boolean {
+    return (this.underWay.get(key) ?? 0) >= most;
+  }
 
-  return {
-    refusalOf({ model, prompt, directives }) {
-      const key = `${model}\n${prompt}`;
-      const { busyCalls, busySeconds, flakyCalls, retryAfterSeconds } = directives;
-      const waitMilliseconds = Math.max(
-        waitOf(model, createsPerSecond),
-        waitOf(key, directives.createsPerSecond),
-      );
-      if (waitMilliseconds > 0) {
-        return { reason: 'rate', retryAfterSeconds: retryAfterSeconds ?? Math.ceil(waitMilliseconds / 1000) };
-      }
-      if (isBusy(key, busySeconds)) {
-        return { reason: 'rate', retryAfterSeconds: retryAfterSeconds ?? BUSY_RETRY_AFTER_SECONDS };
-      }
-      if (busy.isRefused(key, busyCalls)) return { reason: 'rate', retryAfterSeconds };
-      const isFlaky = flakyCalls > 0 && earlierCalls.next(key) < flakyCalls;
-      return isFlaky ? { reason: 'overload', retryAfterSeconds } : undefined;
-    },
+  private count(key: string, change: number) {
+    const counted = (this.underWay.get(key) ?? 0) + change;
+    if (counted > 0) this.underWay.set(key, counted);
+    else this.underWay.delete(key);
+  }
+}
 
-    async during({ model, prompt, directives }, refuse, call) {
-      const keys = [model, `${model}\n${prompt}`];
-      const limits = [runningCalls, directives.runningCalls];
-      if (keys.some((key, index) => isFull(key, limits[index]))) {
-        throw refuse({ reason: 'running', retryAfterSeconds: directives.retryAfterSeconds });
-      }
-      for (const key of keys) count(key, 1);
-      try {
-        return await call();
-      } finally {
-        for (const key of keys) count(key, -1);
-      }
-    },
-  };
-};
+/** Creates the limiter of an upstream. `now` returns epoch milliseconds. Keeps the creations of the last second, and each busy prompt. */
+export const createLimiter = (now: () => number, options: Capacity = {}): CreationLimiter =>
+  new Limiter(now, options);

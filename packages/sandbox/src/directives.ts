@@ -84,71 +84,80 @@ const groupOf = (name: string): string => name.replace('-', '_');
 const withValue = Object.entries(VALUES).map(([name, value]) => `${name}=(?<${groupOf(name)}>${value})`);
 const DIRECTIVE = new RegExp(String.raw`\[(?:${withValue.join('|')}|(?<flag>empty|forget|revoked))\]`, 'g');
 
+/** Directives of a prompt without any. */
+const noDirectives = (text: string): Directives => ({
+  text,
+  flakyCalls: 0,
+  busyCalls: new Set(),
+  busySeconds: 0,
+  hangSeconds: 0,
+  unavailableQueries: 0,
+  isRevoked: false,
+  refusedOutputs: new Set(),
+  brokenOutputs: new Set(),
+  halfOutputs: new Set(),
+  lateSeconds: 0,
+  isEmpty: false,
+  isForgotten: false,
+});
+
+type NumberField = {
+  [Field in keyof Directives]-?: number extends Directives[Field] ? Field : never;
+}[keyof Directives];
+
+/** Directives with a number, by their group, and the field of the number. */
+const NUMBERS: Readonly<Record<string, NumberField>> = {
+  delay: 'delaySeconds',
+  busy_for: 'busySeconds',
+  rate: 'createsPerSecond',
+  running: 'runningCalls',
+  retry_after: 'retryAfterSeconds',
+  hang: 'hangSeconds',
+  unavailable: 'unavailableQueries',
+  usage: 'usageSeconds',
+  queued: 'queuedSeconds',
+  flaky: 'flakyCalls',
+  images: 'images',
+  late: 'lateSeconds',
+  megabytes: 'megabytes',
+};
+
+/** Applies one directive, by its groups. The last directive with a number or a word wins. */
+const apply = (directives: Directives, groups: Record<string, string | undefined>): void => {
+  for (const [group, field] of Object.entries(NUMBERS)) {
+    const value = groups[group];
+    if (value !== undefined) directives[field] = Number(value);
+  }
+  const { fail, callback, status, garbled, flag } = groups;
+  if (fail !== undefined) directives.fail = fail as Failure;
+  if (callback !== undefined) directives.callback = callback as NonNullable<Directives['callback']>;
+  if (status !== undefined) directives.statusWord = status;
+  if (garbled !== undefined) directives.garbled = garbled as 'creation' | 'queries';
+  if (flag === 'empty') directives.isEmpty = true;
+  if (flag === 'forget') directives.isForgotten = true;
+  if (flag === 'revoked') directives.isRevoked = true;
+};
+
+/** The numbers that all directives of a group name together; `all` when one of them says so. */
+const numbersOf = (matches: readonly RegExpExecArray[], group: string): Set<number> | 'all' => {
+  const values = matches.flatMap(({ groups }) => groups?.[group] ?? []);
+  return values.includes('all') ? 'all' : new Set(values.map(Number));
+};
+
 /**
  * Parses the directives in a prompt. The last one wins when repeated, except `broken`, `busy`, `half` and `partial`, which accumulate. Other
  * text in brackets stays in the text.
  */
 export const parseDirectives = (prompt: string): Directives => {
-  const directives: Directives = {
-    text: prompt,
-    flakyCalls: 0,
-    busyCalls: new Set(),
-    busySeconds: 0,
-    hangSeconds: 0,
-    unavailableQueries: 0,
-    isRevoked: false,
-    refusedOutputs: new Set(),
-    brokenOutputs: new Set(),
-    halfOutputs: new Set(),
-    lateSeconds: 0,
-    isEmpty: false,
-    isForgotten: false,
-  };
-  const busyPlaces = new Set<number>();
-  const brokenIndexes = new Set<number>();
-  const refusedIndexes = new Set<number>();
-  const halfIndexes = new Set<number>();
-  let [isAllBusy, isAllBroken, isAllHalf] = [false, false, false];
-  for (const { groups = {} } of prompt.matchAll(DIRECTIVE)) {
-    const { delay, queued, busy, partial, fail, flaky, images, broken, callback, status, megabytes, flag } =
-      groups;
-    const { busy_for: busyFor, rate, running, retry_after: retryAfter, hang } = groups;
-    const { unavailable, usage, garbled, half, late } = groups;
-    if (delay !== undefined) directives.delaySeconds = Number(delay);
-    if (busy === 'all') isAllBusy = true;
-    else if (busy !== undefined) busyPlaces.add(Number(busy));
-    if (busyFor !== undefined) directives.busySeconds = Number(busyFor);
-    if (rate !== undefined) directives.createsPerSecond = Number(rate);
-    if (running !== undefined) directives.runningCalls = Number(running);
-    if (retryAfter !== undefined) directives.retryAfterSeconds = Number(retryAfter);
-    if (hang !== undefined) directives.hangSeconds = Number(hang);
-    if (unavailable !== undefined) directives.unavailableQueries = Number(unavailable);
-    if (usage !== undefined) directives.usageSeconds = Number(usage);
-    if (partial !== undefined) refusedIndexes.add(Number(partial));
-    if (queued !== undefined) directives.queuedSeconds = Number(queued);
-    if (fail !== undefined) directives.fail = fail as Failure;
-    if (flaky !== undefined) directives.flakyCalls = Number(flaky);
-    if (images !== undefined) directives.images = Number(images);
-    if (broken === 'all') isAllBroken = true;
-    else if (broken !== undefined) brokenIndexes.add(Number(broken));
-    if (half === 'all') isAllHalf = true;
-    else if (half !== undefined) halfIndexes.add(Number(half));
-    if (late !== undefined) directives.lateSeconds = Number(late);
-    if (callback !== undefined) directives.callback = callback as NonNullable<Directives['callback']>;
-    if (status !== undefined) directives.statusWord = status;
-    if (garbled !== undefined) directives.garbled = garbled as 'creation' | 'queries';
-    if (megabytes !== undefined) directives.megabytes = Number(megabytes);
-    if (flag === 'empty') directives.isEmpty = true;
-    if (flag === 'forget') directives.isForgotten = true;
-    if (flag === 'revoked') directives.isRevoked = true;
-  }
+  const matches = [...prompt.matchAll(DIRECTIVE)];
+  const directives = noDirectives(prompt.replace(DIRECTIVE, ' ').replace(/\s+/g, ' ').trim());
+  for (const { groups = {} } of matches) apply(directives, groups);
   return {
     ...directives,
-    text: prompt.replace(DIRECTIVE, ' ').replace(/\s+/g, ' ').trim(),
-    busyCalls: isAllBusy ? 'all' : busyPlaces,
-    brokenOutputs: isAllBroken ? 'all' : brokenIndexes,
-    halfOutputs: isAllHalf ? 'all' : halfIndexes,
-    refusedOutputs: refusedIndexes,
+    busyCalls: numbersOf(matches, 'busy'),
+    brokenOutputs: numbersOf(matches, 'broken'),
+    halfOutputs: numbersOf(matches, 'half'),
+    refusedOutputs: numbersOf(matches, 'partial') as Set<number>,
   };
 };
 

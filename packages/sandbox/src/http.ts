@@ -33,6 +33,12 @@ export class Reply {
 /** A method and path, and the handler of calls to it. */
 export type Route = { method: string; path: RegExp; handle: Handler };
 
+/** What an error response has beside its status, code and message. */
+export interface UpstreamErrorDetails {
+  param?: string;
+  retryAfterSeconds?: number | undefined;
+}
+
 /** An error response. Each upstream renders it in its own format. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
@@ -43,12 +49,12 @@ export class UpstreamError extends Error {
   /** Sent as `Retry-After`; absent for no such header. */
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(status: number, code: string, message: string, param = '', retryAfterSeconds?: number) {
+  constructor(status: number, code: string, message: string, details: UpstreamErrorDetails = {}) {
     super(message);
     this.status = status;
     this.code = code;
-    this.param = param;
-    this.retryAfterSeconds = retryAfterSeconds;
+    this.param = details.param ?? '';
+    this.retryAfterSeconds = details.retryAfterSeconds;
   }
 }
 

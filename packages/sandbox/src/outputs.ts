@@ -75,68 +75,81 @@ const createByteCache = (capacityBytes: number) => {
   };
 };
 
-/**
- * Creates an empty store. Every URL is `baseUrl`, a slash and the file name. `now` returns epoch milliseconds; `newName`
- * returns a file name without its extension.
- */
-export const createOutputs = ({
-  baseUrl,
-  now,
-  media,
-  newName = randomUUID,
-  lifetimeSeconds = LIFETIME_SECONDS,
-}: {
+/** What `createOutputs` works with. */
+interface OutputsOptions {
   baseUrl: string;
   now: () => number;
   media: Media;
   newName?: () => string;
   /** How long a URL is valid. Default: the 24 hours of both upstreams. */
   lifetimeSeconds?: number | undefined;
-}): Outputs => {
-  const outputs = new Map<string, OutputSource & { expiresAt: number; madeAt: number; fault: FileFault }>();
-  const bytesOf = createByteCache(CACHE_BYTES);
+}
+
+/** The store of `createOutputs`. */
+class OutputStore implements Outputs {
+  readonly media: Media;
+  private readonly options: OutputsOptions;
+  private readonly newName: () => string;
+  private readonly lifetimeSeconds: number;
+  private readonly outputs = new Map<
+    string,
+    OutputSource & { expiresAt: number; madeAt: number; fault: FileFault }
+  >();
+  private readonly bytesOf = createByteCache(CACHE_BYTES);
+
+  constructor(options: OutputsOptions) {
+    this.options = options;
+    this.media = options.media;
+    this.newName = options.newName ?? randomUUID;
+    this.lifetimeSeconds = options.lifetimeSeconds ?? LIFETIME_SECONDS;
+  }
+
+  add(
+    source: OutputSource,
+    { fault = NO_FAULT, madeAt = this.options.now() }: { fault?: FileFault; madeAt?: number } = {},
+  ): string {
+    this.deleteExpired();
+    const fileName = `${this.newName()}.${source.extension}`;
+    this.outputs.set(fileName, { ...source, fault, madeAt, expiresAt: madeAt + this.lifetimeSeconds * 1000 });
+    return `${this.options.baseUrl}/${fileName}`;
+  }
+
+  find(fileName: string): StoredOutput | AbsentOutput {
+    const output = this.outputs.get(fileName);
+    if (!output || output.expiresAt <= this.options.now()) return { status: 404 };
+    const { isBroken, isHalf, lateSeconds } = output.fault;
+    if (isBroken) return { status: 410 };
+    if (this.options.now() < output.madeAt + lateSeconds * 1000) return { status: 404 };
+    return {
+      contentType: output.contentType,
+      // The content behind a file name never changes.
+      etag: `"${fileName}"`,
+      read: async () => {
+        const whole = await this.bytesOf(fileName, output.produce);
+        const bytes = isHalf ? whole.subarray(0, whole.length >> 1) : whole;
+        const padding = output.padding?.(bytes.length);
+        return {
+          sizeBytes: bytes.length + (padding?.sizeBytes ?? 0),
+          *chunks() {
+            yield bytes;
+            if (padding) yield* padding.chunks();
+          },
+        };
+      },
+    };
+  }
 
   // The order of insertion is close enough to the order of expiry.
-  const deleteExpired = () => {
-    for (const [fileName, { expiresAt }] of outputs) {
-      if (expiresAt > now()) return;
-      outputs.delete(fileName);
+  private deleteExpired() {
+    for (const [fileName, { expiresAt }] of this.outputs) {
+      if (expiresAt > this.options.now()) return;
+      this.outputs.delete(fileName);
     }
-  };
+  }
+}
 
-  return {
-    media,
-
-    add(source, { fault = NO_FAULT, madeAt = now() } = {}) {
-      deleteExpired();
-      const fileName = `${newName()}.${source.extension}`;
-      outputs.set(fileName, { ...source, fault, madeAt, expiresAt: madeAt + lifetimeSeconds * 1000 });
-      return `${baseUrl}/${fileName}`;
-    },
-
-    find(fileName) {
-      const output = outputs.get(fileName);
-      if (!output || output.expiresAt <= now()) return { status: 404 };
-      const { isBroken, isHalf, lateSeconds } = output.fault;
-      if (isBroken) return { status: 410 };
-      if (now() < output.madeAt + lateSeconds * 1000) return { status: 404 };
-      return {
-        contentType: output.contentType,
-        // The content behind a file name never changes.
-        etag: `"${fileName}"`,
-        read: async () => {
-          const whole = await bytesOf(fileName, output.produce);
-          const bytes = isHalf ? whole.subarray(0, whole.length >> 1) : whole;
-          const padding = output.padding?.(bytes.length);
-          return {
-            sizeBytes: bytes.length + (padding?.sizeBytes ?? 0),
-            *chunks() {
-              yield bytes;
-              if (padding) yield* padding.chunks();
-            },
-          };
-        },
-      };
-    },
-  };
-};
+/**
+ * Creates an empty store. Every URL is `baseUrl`, a slash and the file name. `now` returns epoch milliseconds; `newName`
+ * returns a file name without its extension.
+ */
+export const createOutputs = (options: OutputsOptions): Outputs => new OutputStore(options);

@@ -70,36 +70,86 @@ const MAX_WAIT_MILLISECONDS = 1_000;
 
 const shortWait = (seconds: number) => Math.min(MAX_WAIT_MILLISECONDS, (seconds * 1000) / 5);
 
-/**
- * Creates the tasks of one upstream. Nothing runs in the background: a task's state is computed from the clock on each
- * read, so there is nothing to stop. `now` returns epoch milliseconds; `newId` returns an id in the upstream's format.
- */
-export const createTasks = <About, Result>({
-  now,
-  retentionSeconds,
-  newId = randomUUID,
-  runningTasks = Number.POSITIVE_INFINITY,
-}: {
+/** What `createTasks` works with. */
+interface TasksOptions {
   now: () => number;
   retentionSeconds: number;
   newId?: () => string;
   /** How many tasks of a lane run at once; the others wait for one of them to end, in order. */
   runningTasks?: number | undefined;
-}): Tasks<About, Result> => {
-  const tasks = new Map<string, Task<About, Result>>();
+}
 
-  const isPastRetention = ({ submittedAt, cancelledAt }: Task<About, Result>) =>
-    submittedAt + retentionSeconds * 1000 <= now() ||
-    (cancelledAt !== undefined && cancelledAt + CANCELLED_RETENTION_MILLISECONDS <= now());
+/** The tasks of `createTasks`. */
+class ClockedTasks<About, Result> implements Tasks<About, Result> {
+  private readonly options: TasksOptions;
+  private readonly newId: NonNullable<TasksOptions['newId']>;
+  private readonly runningTasks: NonNullable<TasksOptions['runningTasks']>;
+  private readonly tasks = new Map<string, Task<About, Result>>();
 
-  const deletePastRetention = () => {
-    for (const [id, task] of tasks) {
-      if (!isPastRetention(task)) return;
-      tasks.delete(id);
+  constructor(options: TasksOptions) {
+    this.options = options;
+    this.newId = options.newId ?? randomUUID;
+    this.runningTasks = options.runningTasks ?? Number.POSITIVE_INFINITY;
+  }
+
+  isFull(lane: string): boolean {
+    return this.unfinishedOf(lane).length >= this.runningTasks;
+  }
+
+  submit({ isForgotten = false, ...task }: NewTask<About, Result>): { id: string; changesAt: number[] } {
+    this.deletePastRetention();
+    const id = this.newId();
+    const submittedAt = this.options.now();
+    const timed = {
+      ...task,
+      id,
+      submittedAt,
+      ...this.timesOf(task, submittedAt, this.unfinishedOf(task.lane)),
+    };
+    if (!isForgotten) this.tasks.set(id, timed);
+    const changesAt = [...new Set([submittedAt, timed.startsAt, timed.endsAt])].filter(Number.isFinite);
+    return { id, changesAt };
+  }
+
+  find(id: string, instant: number = this.options.now()): TaskView<About, Result> | undefined {
+    const task = this.findKept(id);
+    return task && this.view(task, instant);
+  }
+
+  list(): { lane: string | undefined; task: TaskView<About, Result> }[] {
+    return [...this.tasks.values()]
+      .filter((task) => !this.isPastRetention(task))
+      .map((task) => ({ lane: task.lane, task: this.view(task, this.options.now()) }))
+      .reverse();
+  }
+
+  cancel(id: string): boolean {
+    const task = this.findKept(id);
+    if (!task || this.view(task, this.options.now()).phase !== 'waiting') return false;
+    task.cancelledAt = this.options.now();
+    this.moveUp(task.lane);
+    return true;
+  }
+
+  remove(id: string): void {
+    return void this.tasks.delete(id);
+  }
+
+  private isPastRetention({ submittedAt, cancelledAt }: Task<About, Result>) {
+    return (
+      submittedAt + this.options.retentionSeconds * 1000 <= this.options.now() ||
+      (cancelledAt !== undefined && cancelledAt + CANCELLED_RETENTION_MILLISECONDS <= this.options.now())
+    );
+  }
+
+  private deletePastRetention() {
+    for (const [id, task] of this.tasks) {
+      if (!this.isPastRetention(task)) return;
+      this.tasks.delete(id);
     }
-  };
+  }
 
-  const view = (task: Task<About, Result>, instant: number): TaskView<About, Result> => {
+  private view(task: Task<About, Result>, instant: number): TaskView<About, Result> {
     const { id, about, submittedAt, startsAt, endsAt, cancelledAt } = task;
     const base = { id, about, submittedAt };
     if (cancelledAt !== undefined && cancelledAt <= instant)
@@ -111,79 +161,52 @@ export const createTasks = <About, Result>({
     return 'error' in task.outcome
       ? { ...ended, phase: 'failed', error: task.outcome.error }
       : { ...ended, phase: 'succeeded', result: task.outcome.result };
-  };
+  }
 
   /** The tasks of a lane that have not ended yet, in the order of their submission. */
-  const unfinishedOf = (lane: string | undefined): Task<About, Result>[] =>
-    [...tasks.values()].filter(
-      (task) => task.lane === lane && task.cancelledAt === undefined && task.endsAt > now(),
+  private unfinishedOf(lane: string | undefined): Task<About, Result>[] {
+    return [...this.tasks.values()].filter(
+      (task) => task.lane === lane && task.cancelledAt === undefined && task.endsAt > this.options.now(),
     );
+  }
 
   /** When a task starts and ends, given those of its lane that come before it. */
-  const timesOf = (
+  private timesOf(
     { seconds, queuedSeconds }: Pick<NewTask<About, Result>, 'seconds' | 'queuedSeconds'>,
     submittedAt: number,
     before: readonly Task<About, Result>[],
-  ): Pick<Task<About, Result>, 'startsAt' | 'endsAt'> => {
+  ): Pick<Task<About, Result>, 'startsAt' | 'endsAt'> {
     const waitMilliseconds = queuedSeconds === undefined ? shortWait(seconds) : queuedSeconds * 1000;
     const runMilliseconds = seconds * 1000 - (queuedSeconds === undefined ? waitMilliseconds : 0);
     // It starts once fewer than `runningTasks` of those before it are left.
     const ends = before.map(({ endsAt }) => endsAt).sort((one, other) => other - one);
-    const startsAt = Math.max(submittedAt + waitMilliseconds, ends[runningTasks - 1] ?? 0);
+    const startsAt = Math.max(submittedAt + waitMilliseconds, ends[this.runningTasks - 1] ?? 0);
     return { startsAt, endsAt: startsAt + runMilliseconds };
-  };
+  }
 
   /** Lets the waiting tasks of a lane start earlier, as one before them was cancelled. */
-  const moveUp = (lane: string | undefined) => {
+  private moveUp(lane: string | undefined) {
     const before: Task<About, Result>[] = [];
-    for (const task of unfinishedOf(lane)) {
-      if (task.startsAt > now()) {
-        const { startsAt, endsAt } = timesOf(task, task.submittedAt, before);
-        const late = Math.max(0, now() - startsAt);
+    for (const task of this.unfinishedOf(lane)) {
+      if (task.startsAt > this.options.now()) {
+        const { startsAt, endsAt } = this.timesOf(task, task.submittedAt, before);
+        const late = Math.max(0, this.options.now() - startsAt);
         task.startsAt = startsAt + late;
         task.endsAt = endsAt + late;
       }
       before.push(task);
     }
-  };
+  }
 
-  const find = (id: string) => {
-    const task = tasks.get(id);
-    return task && !isPastRetention(task) ? task : undefined;
-  };
+  private findKept(id: string) {
+    const task = this.tasks.get(id);
+    return task && !this.isPastRetention(task) ? task : undefined;
+  }
+}
 
-  return {
-    isFull: (lane) => unfinishedOf(lane).length >= runningTasks,
-
-    submit({ isForgotten = false, ...task }) {
-      deletePastRetention();
-      const id = newId();
-      const submittedAt = now();
-      const timed = { ...task, id, submittedAt, ...timesOf(task, submittedAt, unfinishedOf(task.lane)) };
-      if (!isForgotten) tasks.set(id, timed);
-      const changesAt = [...new Set([submittedAt, timed.startsAt, timed.endsAt])].filter(Number.isFinite);
-      return { id, changesAt };
-    },
-
-    find(id, instant = now()) {
-      const task = find(id);
-      return task && view(task, instant);
-    },
-
-    list: () =>
-      [...tasks.values()]
-        .filter((task) => !isPastRetention(task))
-        .map((task) => ({ lane: task.lane, task: view(task, now()) }))
-        .reverse(),
-
-    cancel(id) {
-      const task = find(id);
-      if (!task || view(task, now()).phase !== 'waiting') return false;
-      task.cancelledAt = now();
-      moveUp(task.lane);
-      return true;
-    },
-
-    remove: (id) => void tasks.delete(id),
-  };
-};
+/**
+ * Creates the tasks of one upstream. Nothing runs in the background: a task's state is computed from the clock on each
+ * read, so there is nothing to stop. `now` returns epoch milliseconds; `newId` returns an id in the upstream's format.
+ */
+export const createTasks = <About, Result>(options: TasksOptions): Tasks<About, Result> =>
+  new ClockedTasks(options);

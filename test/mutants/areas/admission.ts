@@ -92,4 +92,16 @@ export const ADMISSION = bugs('admission', [
     'await wakeQueued(route, entry, options);',
     '',
   ],
+  [
+    'the permit of an open task is released when a sibling of the task has failed',
+    'core/dispatch/dispatch-request.ts',
+    'if (hasOpenTask(attempts)) return step;',
+    'if (hasOpenTask(attempts.slice(0, 1))) return step;',
+  ],
+  [
+    'a request leaves the queue though it waits under a newer token',
+    'core/reconciler/admit.ts',
+    'await removeQueueEntry(route, entry);',
+    "await removeQueueEntry(route, { ...entry, tokenOrder: '~' });",
+  ],
 ]);

@@ -56,4 +56,16 @@ export const WAITING = bugs('waiting', [
     '"Next": "Wait for provider"',
     '"Next": "Fail request"',
   ],
+  [
+    'a request is checked only long after its deadline',
+    'core/reconciler/check.ts',
+    'endsAt !== undefined && endsAt < wanted ? endsAt : wanted',
+    'wanted',
+  ],
+  [
+    'a process is frozen before the due time of a queued request is written',
+    'core/admission/await-capacity.ts',
+    'await checkQueuedAt(',
+    'void checkQueuedAt(',
+  ],
 ]);

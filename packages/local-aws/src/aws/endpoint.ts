@@ -4,57 +4,24 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { makePrivateDirectory } from '../private-directory.ts';
-import type {
-  AwsEvent,
-  InvokeFunction,
-  Principal,
-  SecretSpec,
-  StateMachineSpec,
-  TableSpec,
-} from '../types.ts';
+import type { AwsEvent, InvokeFunction, Principal, StateMachineSpec } from '../types.ts';
 import { permissionUse } from './authorize.ts';
-import { createCallCounter } from './call-counter.ts';
 import { type CallDirectly, createDirectCalls } from './direct-calls.ts';
-import { createDynamoDbClient } from './dynamodb/client.ts';
+import { createDynamoDbClient, type DynamoDbClient } from './dynamodb/client.ts';
 import { startDynoxide } from './dynamodb/dynoxide.ts';
-import { openRestores } from './dynamodb/restores.ts';
-import { createStartKeyCheck } from './dynamodb/start-keys.ts';
-import { createTables } from './dynamodb/tables.ts';
-import { createFaults, type Faults } from './faults.ts';
-import { accountSettings } from './lambda/account-settings.ts';
+import type { Faults } from './faults.ts';
 import type { InvokeLater } from './lambda/lambda.ts';
-import { createDynamoDbPermissions } from './permissions/dynamodb.ts';
+import { type OpenedFunctions, openServices, type ServicesOptions } from './open-services.ts';
 import { createRouter } from './router.ts';
-import type { BucketCors } from './s3/cors.ts';
-import { openS3Service } from './s3/s3-service.ts';
-import { openSecretStore } from './secrets/secret-store.ts';
 import { callSecretsManager } from './secrets/secrets-manager.ts';
 import type { Services } from './services.ts';
-import { createStepFunctions } from './step-functions/step-functions.ts';
-
-/** https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html */
-const MAX_OPEN_EXECUTIONS = 1_000_000;
 
 /** How to start the endpoint. */
-export interface AwsEndpointOptions {
-  dataDir: string;
+export interface AwsEndpointOptions extends ServicesOptions {
   /** 0: any free port. */
   port: number;
-  region: string;
-  accountId: string;
-  tables: TableSpec[];
-  buckets: string[];
-  /** What web pages may send to the buckets; nothing by default. */
-  cors?: BucketCors;
-  secrets: SecretSpec[];
   /** A DynamoDB-compatible endpoint. Default: starts dynoxide on `<dataDir>/dynamodb.sqlite`. */
   dynamodbEndpoint?: string | undefined;
-  /** Executions that run at once. Default: 1,000,000, an account's limit. */
-  maxOpenExecutions?: number;
-  /** Functions that run at once. Default: 1,000. */
-  maxConcurrency?: number;
-  /** How many of them functions have reserved. */
-  reservedConcurrency?: number[];
   /** Where to write, on close, which permissions of the callers were used: a JSON array of `PermissionUse`. */
   permissionsFile?: string;
 }
@@ -133,125 +100,124 @@ const closeServer = (server: Server): Promise<void> =>
     setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MILLIS).unref();
   });
 
+/** The DynamoDB engine of an endpoint. */
+interface Engine {
+  client: DynamoDbClient;
+  stop(): Promise<void>;
+}
+
+const startEngine = async ({ dataDir, dynamodbEndpoint }: AwsEndpointOptions): Promise<Engine> => {
+  const engine =
+    dynamodbEndpoint === undefined
+      ? await startDynoxide(join(dataDir, 'dynamodb.sqlite'))
+      : { url: dynamodbEndpoint, stop: async () => undefined };
+  const client = createDynamoDbClient(engine.url);
+  return {
+    client,
+    stop: async () => {
+      client.close();
+      await engine.stop();
+    },
+  };
+};
+
+/** An endpoint whose server listens. */
+class ListeningEndpoint implements AwsEndpoint {
+  readonly url: string;
+  readonly callDirectly: CallDirectly;
+  readonly faults: Faults;
+  readonly calls: AwsEndpoint['calls'];
+  private readonly services: Services;
+  private readonly functions: OpenedFunctions;
+  /** Stops the server, the engine and what else runs. */
+  readonly close: () => Promise<void>;
+
+  constructor(url: string, services: Services, functions: OpenedFunctions, stop: () => Promise<void>) {
+    this.url = url;
+    this.callDirectly = createDirectCalls(services);
+    this.faults = services.faults;
+    this.calls = services.counter.counts;
+    this.services = services;
+    this.functions = functions;
+    this.close = stop;
+  }
+
+  addPrincipals(added: Principal[]): void {
+    for (const principal of added) this.services.principals.set(principal.accessKeyId, principal);
+  }
+
+  openFunctions(invoke: InvokeFunction, invokeLater: InvokeLater): void {
+    this.functions.invoke = invoke;
+    this.functions.invokeLater = invokeLater;
+  }
+
+  async startStateMachines(
+    specs: StateMachineSpec[],
+    invokeTask: InvokeFunction,
+    publish: (event: AwsEvent) => void = () => undefined,
+  ): Promise<void> {
+    this.services.stepFunctions.start(specs, invokeTask, publish);
+  }
+
+  startExecution(principal: Principal, stateMachineArn: string, input: unknown): void {
+    const body = { stateMachineArn, input: JSON.stringify(input) };
+    this.services.stepFunctions.authorize(principal, 'StartExecution', body)();
+  }
+
+  async readObject(bucket: string, key: string): Promise<OpenedObject | undefined> {
+    const { store } = this.services.s3;
+    const object = await store.find(bucket, key);
+    const body = object && (await store.open(bucket, key, 0, object.sizeBytes - 1));
+    if (!body) return undefined;
+    const { 'content-type': contentType = '', ...headers } = object.headers;
+    return {
+      body,
+      contentType,
+      headers,
+      contentLength: object.sizeBytes,
+      etag: `"${object.etag}"`,
+    };
+  }
+
+  readSecret(nameOrArn: string): string | undefined {
+    const { secrets } = this.services;
+    const secret = secrets.find(nameOrArn);
+    const versions = secret ? Object.values(secrets.versions(secret)) : [];
+    return versions.find(({ stages }) => stages.includes('AWSCURRENT'))?.text;
+  }
+
+  writeSecret(nameOrArn: string, value: string): void {
+    const request = { SecretId: nameOrArn, SecretString: value };
+    callSecretsManager(this.services.secrets, 'PutSecretValue', request);
+  }
+}
+
 /**
- * Starts the endpoint on loopback, over the data directory (created when absent). Creates missing tables and buckets. Rejects, with nothing
- * left running, when the port is taken or the DynamoDB engine does not start.
+ * Starts the endpoint on loopback, over the data directory (created when absent). Creates missing tables and buckets.
+ * Rejects, with nothing left running, when the port is taken or the DynamoDB engine does not start.
  */
 export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<AwsEndpoint> => {
-  const { dataDir, region, accountId } = options;
-  const place = { region, accountId };
-  makePrivateDirectory(dataDir);
-
-  const engine =
-    options.dynamodbEndpoint === undefined
-      ? await startDynoxide(join(dataDir, 'dynamodb.sqlite'))
-      : { url: options.dynamodbEndpoint, stop: async () => undefined };
-  const dynamodb = createDynamoDbClient(engine.url);
-  const stopEngine = async () => {
-    dynamodb.close();
-    await engine.stop();
-  };
-
+  makePrivateDirectory(options.dataDir);
+  const engine = await startEngine(options);
   try {
-    await createTables(dynamodb, options.tables);
-    const s3 = await openS3Service(join(dataDir, 'objects'), options.buckets);
-    const secrets = openSecretStore(join(dataDir, 'secrets.json'), options.secrets);
-    const counter = createCallCounter();
-    const faults = createFaults();
-    const tables = [...options.tables];
-    const restores = await openRestores({
-      place,
-      engine: dynamodb,
-      tables,
-      file: join(dataDir, 'tables.json'),
-    });
-    const dynamodbPermissions = createDynamoDbPermissions(place, tables);
-    const principals = new Map<string, Principal>();
-    let invoke: InvokeFunction = noFunctions;
-    let invokeLater: InvokeLater = noFunctionsLater;
-    const stepFunctions = createStepFunctions({
-      place,
-      directory: join(dataDir, 'executions'),
-      maxOpenExecutions: options.maxOpenExecutions ?? MAX_OPEN_EXECUTIONS,
-      admit(call) {
-        counter.add(call.principalName, call.name);
-        return faults.meet(call);
-      },
-    });
-    const services: Services = {
-      place,
-      counter,
-      faults,
-      principals,
-      dynamodbPermissions,
-      checkStartKey: createStartKeyCheck(tables),
-      restores,
-      dynamodb,
-      s3,
-      cors: options.cors ?? {},
-      secrets,
-      stepFunctions,
-      invoke: (arn, payload) => invoke(arn, payload),
-      invokeLater: (arn, payload) => invokeLater(arn, payload),
-      accountSettings: accountSettings(options.maxConcurrency, options.reservedConcurrency),
-    };
+    const functions: OpenedFunctions = { invoke: noFunctions, invokeLater: noFunctionsLater };
+    const services = await openServices(options, engine.client, functions);
     const server = createServer(createRouter(services));
     // Longer than clients keep idle connections, so that none closes under a request just being sent. Uploads have no time limit.
     server.keepAliveTimeout = 120_000;
     server.requestTimeout = 0;
     const url = await listen(server, options.port);
-
-    return {
-      url,
-      callDirectly: createDirectCalls(services),
-      addPrincipals(added) {
-        for (const principal of added) principals.set(principal.accessKeyId, principal);
-      },
-      openFunctions(opened, openedLater) {
-        invoke = opened;
-        invokeLater = openedLater;
-      },
-      async startStateMachines(specs, invokeTask, publish = () => undefined) {
-        stepFunctions.start(specs, invokeTask, publish);
-      },
-      startExecution(principal, stateMachineArn, input) {
-        const body = { stateMachineArn, input: JSON.stringify(input) };
-        stepFunctions.authorize(principal, 'StartExecution', body)();
-      },
-      async readObject(bucket, key) {
-        const object = await s3.store.find(bucket, key);
-        const body = object && (await s3.store.open(bucket, key, 0, object.sizeBytes - 1));
-        if (!body) return undefined;
-        const { 'content-type': contentType = '', ...headers } = object.headers;
-        return {
-          body,
-          contentType,
-          headers,
-          contentLength: object.sizeBytes,
-          etag: `"${object.etag}"`,
-        };
-      },
-      readSecret(nameOrArn) {
-        const secret = secrets.find(nameOrArn);
-        const versions = secret ? Object.values(secrets.versions(secret)) : [];
-        return versions.find(({ stages }) => stages.includes('AWSCURRENT'))?.text;
-      },
-      writeSecret(nameOrArn, value) {
-        callSecretsManager(secrets, 'PutSecretValue', { SecretId: nameOrArn, SecretString: value });
-      },
-      calls: counter.counts,
-      faults,
-      async close() {
-        stepFunctions.close();
-        await closeServer(server);
-        await stopEngine();
-        if (options.permissionsFile !== undefined) {
-          await writeFile(options.permissionsFile, JSON.stringify(permissionUse(principals.values())));
-        }
-      },
-    };
+    return new ListeningEndpoint(url, services, functions, async () => {
+      services.stepFunctions.close();
+      await closeServer(server);
+      await engine.stop();
+      if (options.permissionsFile !== undefined) {
+        const used = permissionUse(services.principals.values());
+        await writeFile(options.permissionsFile, JSON.stringify(used));
+      }
+    });
   } catch (error) {
-    await stopEngine();
+    await engine.stop();
     throw error;
   }
 };

@@ -21,7 +21,7 @@ export interface Services {
   dynamodbPermissions: DynamoDbPermissions;
   checkStartKey: CheckStartKey;
   restores: Restores;
-  principals: ReadonlyMap<string, Principal>;
+  principals: Map<string, Principal>;
   dynamodb: DynamoDbClient;
   s3: S3Service;
   cors: BucketCors;

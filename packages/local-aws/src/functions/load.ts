@@ -65,66 +65,78 @@ const processorTimeOfThisProcess = (): number => {
   return (user + system) / 1_000;
 };
 
-/** The load of the workers that it is told to watch, and of this thread. */
-export const createLoad = ({
-  processors = availableParallelism(),
-  maxThreads = MAX_THREADS,
-  takeOwnUtilization = utilizationOfThisThread,
-  processorTime = processorTimeOfThisProcess,
-}: LoadOptions = {}): Load => {
-  const shares = new Map<FunctionWorker, number>();
-  const loading = new Set<FunctionWorker>();
-  const pools: (() => boolean)[] = [];
-  let sampledAt = performance.now();
-  let takenBefore = processorTime();
-  let areProcessorsBusy = false;
-  let isThisThreadBusy = false;
+/** The load of `createLoad`, sampled when a pool asks. */
+class ThreadLoad implements Load {
+  private readonly processors: number;
+  private readonly maxThreads: number;
+  private readonly takeOwnUtilization: () => number;
+  private readonly processorTime: () => number;
+  private readonly shares = new Map<FunctionWorker, number>();
+  private readonly loading = new Set<FunctionWorker>();
+  private readonly pools: (() => boolean)[] = [];
+  private sampledAt = performance.now();
+  private takenBefore: number;
+  private areProcessorsBusy = false;
+  private isThisThreadBusy = false;
 
-  const forgetEnded = () => {
-    for (const worker of shares.keys()) if (!worker.isAlive()) shares.delete(worker);
-  };
+  constructor(options: LoadOptions = {}) {
+    this.processors = options.processors ?? availableParallelism();
+    this.maxThreads = options.maxThreads ?? MAX_THREADS;
+    this.takeOwnUtilization = options.takeOwnUtilization ?? utilizationOfThisThread;
+    this.processorTime = options.processorTime ?? processorTimeOfThisProcess;
+    this.takenBefore = this.processorTime();
+  }
 
-  const sample = () => {
-    const elapsed = performance.now() - sampledAt;
+  watch(worker: FunctionWorker): void {
+    this.shares.set(worker, LOADING_SHARE);
+    this.loading.add(worker);
+    void worker.ready.then(() => {
+      this.loading.delete(worker);
+      // Its share is of the time from here on.
+      worker.takeUtilization();
+    });
+  }
+
+  hasRoomBeside(workers: ReadonlySet<FunctionWorker>): boolean {
+    this.sample();
+    if (this.isThisThreadBusy) return false;
+    if (!this.areProcessorsBusy && workers.size < this.processors) return true;
+    const most = this.areProcessorsBusy ? IDLE_SHARE : COMPUTING_SHARE;
+    const waiting = [...workers].filter((worker) => (this.shares.get(worker) ?? 0) < most);
+    return waiting.length * 2 > workers.size;
+  }
+
+  join(endIdle: () => boolean): void {
+    this.pools.push(endIdle);
+  }
+
+  makeRoom(): boolean {
+    this.forgetEnded();
+    return this.shares.size < this.maxThreads || this.pools.some((endIdle) => endIdle());
+  }
+
+  private forgetEnded() {
+    for (const worker of this.shares.keys()) if (!worker.isAlive()) this.shares.delete(worker);
+  }
+
+  private sample() {
+    const elapsed = performance.now() - this.sampledAt;
     if (elapsed < SAMPLE_MILLISECONDS) return;
-    sampledAt += elapsed;
-    const taken = processorTime() - takenBefore;
-    takenBefore += taken;
-    let sum = takeOwnUtilization();
-    isThisThreadBusy = sum >= BUSY_SHARE;
-    forgetEnded();
-    for (const worker of shares.keys()) {
-      const share = loading.has(worker) ? LOADING_SHARE : worker.takeUtilization();
-      shares.set(worker, share);
+    this.sampledAt += elapsed;
+    const taken = this.processorTime() - this.takenBefore;
+    this.takenBefore += taken;
+    let sum = this.takeOwnUtilization();
+    this.isThisThreadBusy = sum >= BUSY_SHARE;
+    this.forgetEnded();
+    for (const worker of this.shares.keys()) {
+      const share = this.loading.has(worker) ? LOADING_SHARE : worker.takeUtilization();
+      this.shares.set(worker, share);
       sum += share;
     }
-    areProcessorsBusy = sum >= ALL_BUSY_SHARE * processors || taken >= ALL_TAKEN_SHARE * processors * elapsed;
-  };
+    this.areProcessorsBusy =
+      sum >= ALL_BUSY_SHARE * this.processors || taken >= ALL_TAKEN_SHARE * this.processors * elapsed;
+  }
+}
 
-  return {
-    watch(worker) {
-      shares.set(worker, LOADING_SHARE);
-      loading.add(worker);
-      void worker.ready.then(() => {
-        loading.delete(worker);
-        // Its share is of the time from here on.
-        worker.takeUtilization();
-      });
-    },
-    hasRoomBeside(workers) {
-      sample();
-      if (isThisThreadBusy) return false;
-      if (!areProcessorsBusy && workers.size < processors) return true;
-      const most = areProcessorsBusy ? IDLE_SHARE : COMPUTING_SHARE;
-      const waiting = [...workers].filter((worker) => (shares.get(worker) ?? 0) < most);
-      return waiting.length * 2 > workers.size;
-    },
-    join(endIdle) {
-      pools.push(endIdle);
-    },
-    makeRoom() {
-      forgetEnded();
-      return shares.size < maxThreads || pools.some((endIdle) => endIdle());
-    },
-  };
-};
+/** The load of the workers that it is told to watch, and of this thread. */
+export const createLoad = (options: LoadOptions = {}): Load => new ThreadLoad(options);

@@ -11,9 +11,10 @@ export interface PoolLimits {
   idleMilliseconds: number;
   /**
    * Patience with busy workers, at least as long as the newest start took. While the load has room, another worker is
-   * started once none has come free for this long, or the queue has not been empty for five times as long. Starting
-   * one sooner would only delay events that finish soon. Under any load, an event gets a worker once it and the
-   * newest worker have waited ten times as long, times the number of workers, 10 s at most.
+   * started when no worker came free for this time, or when the queue was not empty for five times this time. An
+   * earlier start would only delay events that finish soon. Under any load, an event gets a new worker after ten
+   * times this time for each worker, counted from the later of the event's arrival and the newest start, and after 10
+   * s at most.
    */
   patienceMilliseconds: number;
 }
@@ -47,157 +48,179 @@ interface QueuedEvent {
 /** Loading more threads than there are processors only delays the first. */
 const MAX_STARTING = Math.max(2, availableParallelism());
 
-/** A pool that starts workers with `start` on demand, as the load of all pools lets it. */
-export const createPool = (start: () => FunctionWorker, limits: PoolLimits, load: Load): WorkerPool => {
-  const workers = new Set<FunctionWorker>();
-  const idleTimers = new Map<FunctionWorker, NodeJS.Timeout>();
-  const queue: QueuedEvent[] = [];
-  const running = new Set<QueuedEvent>();
-  let starting = 0;
-  let isClosed = false;
-  let growTimer: NodeJS.Timeout | undefined;
-  let patience = limits.patienceMilliseconds;
+/** The pool of `createPool`: idle workers, queued events, and the timers between them. */
+class Pool implements WorkerPool {
+  private readonly start: () => FunctionWorker;
+  private readonly limits: PoolLimits;
+  private readonly load: Load;
+  private readonly workers = new Set<FunctionWorker>();
+  private readonly idleTimers = new Map<FunctionWorker, NodeJS.Timeout>();
+  private readonly queue: QueuedEvent[] = [];
+  private readonly running = new Set<QueuedEvent>();
+  private starting = 0;
+  private isClosed = false;
+  private growTimer: NodeJS.Timeout | undefined;
+  private patience: number;
   /** When a worker last came free, and when the newest one was started, by `performance.now()`. */
-  let freedAt = 0;
-  let startedAt = 0;
+  private freedAt = 0;
+  private startedAt = 0;
   /** Since when there has been an event in the queue. */
-  let queuedSince: number | undefined;
+  private queuedSince: number | undefined;
 
-  const retire = (worker: FunctionWorker) => {
-    clearTimeout(idleTimers.get(worker));
-    idleTimers.delete(worker);
-    workers.delete(worker);
+  constructor(start: () => FunctionWorker, limits: PoolLimits, load: Load) {
+    this.start = start;
+    this.limits = limits;
+    this.load = load;
+    this.patience = this.limits.patienceMilliseconds;
+    this.load.join(this.endIdle);
+  }
+
+  invoke(payload: string, takeChunk?: TakeChunk): Promise<InvocationResult> {
+    if (this.isClosed) return Promise.reject(new Error('The local run is stopping'));
+    const { promise, resolve, reject } = Promise.withResolvers<InvocationResult>();
+    this.queue.push({ payload, takeChunk, queuedAt: performance.now(), resolve, reject });
+    this.dispatch();
+    return promise;
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    clearTimeout(this.growTimer);
+    for (const event of [...this.queue.splice(0), ...this.running]) {
+      event.reject(new Error('The local run is stopping'));
+    }
+    await Promise.all([...this.workers].map(this.retire));
+  }
+
+  private readonly retire = (worker: FunctionWorker) => {
+    clearTimeout(this.idleTimers.get(worker));
+    this.idleTimers.delete(worker);
+    this.workers.delete(worker);
     return worker.terminate();
   };
 
-  const rest = (worker: FunctionWorker) => {
-    if (!worker.isAlive() || isClosed) {
-      void retire(worker);
+  private rest(worker: FunctionWorker) {
+    if (!worker.isAlive() || this.isClosed) {
+      void this.retire(worker);
       return;
     }
-    restFor(worker, limits.idleMilliseconds / LAST_STAYS, () => {
-      if (workers.size > 1) void retire(worker);
-      else restFor(worker, limits.idleMilliseconds * (1 - 1 / LAST_STAYS), () => void retire(worker));
+    this.restFor(worker, this.limits.idleMilliseconds / LAST_STAYS, () => {
+      if (this.workers.size > 1) void this.retire(worker);
+      else
+        this.restFor(
+          worker,
+          this.limits.idleMilliseconds * (1 - 1 / LAST_STAYS),
+          () => void this.retire(worker),
+        );
     });
-  };
+  }
 
-  const restFor = (worker: FunctionWorker, milliseconds: number, andThen: () => void) => {
-    idleTimers.set(worker, setTimeout(andThen, milliseconds).unref());
-  };
+  private restFor(worker: FunctionWorker, milliseconds: number, andThen: () => void) {
+    this.idleTimers.set(worker, setTimeout(andThen, milliseconds).unref());
+  }
 
   /** The worker used last, so that the others can reach their idle limit. */
-  const takeIdle = (): FunctionWorker | undefined => {
+  private takeIdle(): FunctionWorker | undefined {
     for (;;) {
-      const worker = [...idleTimers.keys()].at(-1);
+      const worker = [...this.idleTimers.keys()].at(-1);
       if (!worker) return undefined;
-      clearTimeout(idleTimers.get(worker));
-      idleTimers.delete(worker);
+      clearTimeout(this.idleTimers.get(worker));
+      this.idleTimers.delete(worker);
       if (worker.isAlive()) return worker;
-      void retire(worker);
+      void this.retire(worker);
     }
-  };
+  }
 
-  const serve = async (worker: FunctionWorker, event: QueuedEvent) => {
-    running.add(event);
+  private async serve(worker: FunctionWorker, event: QueuedEvent) {
+    this.running.add(event);
     const result = await worker.run(event.payload, event.takeChunk);
-    running.delete(event);
-    freedAt = performance.now();
+    this.running.delete(event);
+    this.freedAt = performance.now();
     event.resolve(result);
-    rest(worker);
-    dispatch();
-  };
+    this.rest(worker);
+    this.dispatch();
+  }
 
-  const addWorker = async () => {
-    starting += 1;
+  private async addWorker() {
+    this.starting += 1;
     const beganAt = performance.now();
-    startedAt = beganAt;
+    this.startedAt = beganAt;
     try {
-      const worker = start();
-      workers.add(worker);
-      load.watch(worker);
+      const worker = this.start();
+      this.workers.add(worker);
+      this.load.watch(worker);
       const error = await worker.ready;
-      patience = Math.max(limits.patienceMilliseconds, performance.now() - beganAt);
+      this.patience = Math.max(this.limits.patienceMilliseconds, performance.now() - beganAt);
       if (error) {
         // Queued events would fail the same way, so all of them get this error, as on Lambda.
-        for (const event of queue.splice(0)) event.resolve({ payload: error, functionError: 'Unhandled' });
-        await retire(worker);
+        for (const event of this.queue.splice(0))
+          event.resolve({ payload: error, functionError: 'Unhandled' });
+        await this.retire(worker);
       } else {
-        rest(worker);
+        this.rest(worker);
       }
     } catch (error) {
-      for (const event of queue.splice(0)) event.reject(error as Error);
+      for (const event of this.queue.splice(0)) event.reject(error as Error);
     } finally {
-      starting -= 1;
-      dispatch();
+      this.starting -= 1;
+      this.dispatch();
     }
-  };
+  }
 
-  const dispatch = () => {
-    if (isClosed) return;
-    while (queue.length > 0) {
-      const worker = takeIdle();
+  private dispatch() {
+    if (this.isClosed) return;
+    while (this.queue.length > 0) {
+      const worker = this.takeIdle();
       if (!worker) break;
-      const event = queue.shift();
-      if (event) void serve(worker, event);
+      const event = this.queue.shift();
+      if (event) void this.serve(worker, event);
     }
-    queuedSince = queue.length === 0 ? undefined : (queuedSince ?? performance.now());
-    grow();
-  };
+    this.queuedSince = this.queue.length === 0 ? undefined : (this.queuedSince ?? performance.now());
+    this.grow();
+  }
 
   /** How long to wait before another worker may be started for the oldest event, in milliseconds. */
-  const growIn = ({ queuedAt }: QueuedEvent): number => {
-    if (workers.size === 0) return 0;
+  private growIn({ queuedAt }: QueuedEvent): number {
+    if (this.workers.size === 0) return 0;
     const now = performance.now();
-    const longPatience = Math.min(workers.size * LONG_PATIENCE * patience, MOST_PATIENCE_MILLISECONDS);
-    const atMost = Math.max(queuedAt, startedAt) + longPatience - now;
-    const noneFree = Math.max(queuedAt, freedAt) + patience - now;
-    const alwaysQueued = Math.max(queuedSince ?? now, startedAt) + QUEUE_PATIENCE * patience - now;
+    const longPatience = Math.min(
+      this.workers.size * LONG_PATIENCE * this.patience,
+      MOST_PATIENCE_MILLISECONDS,
+    );
+    const atMost = Math.max(queuedAt, this.startedAt) + longPatience - now;
+    const noneFree = Math.max(queuedAt, this.freedAt) + this.patience - now;
+    const alwaysQueued =
+      Math.max(this.queuedSince ?? now, this.startedAt) + QUEUE_PATIENCE * this.patience - now;
     const atLeast = Math.min(noneFree, alwaysQueued);
-    const isDue = atLeast <= 0 && load.hasRoomBeside(workers);
-    return isDue ? 0 : Math.min(atLeast > 0 ? atLeast : patience, atMost);
-  };
+    const isDue = atLeast <= 0 && this.load.hasRoomBeside(this.workers);
+    return isDue ? 0 : Math.min(atLeast > 0 ? atLeast : this.patience, atMost);
+  }
 
   /** Starts workers for queued events: the first at once, each other one when it is due. */
-  const grow = () => {
-    clearTimeout(growTimer);
+  private readonly grow = () => {
+    clearTimeout(this.growTimer);
     for (;;) {
-      const [oldest] = queue;
-      if (!oldest || isClosed || queue.length <= starting) return;
-      if (starting >= MAX_STARTING || workers.size >= limits.maxWorkers) return;
-      const wait = growIn(oldest);
+      const [oldest] = this.queue;
+      if (!oldest || this.isClosed || this.queue.length <= this.starting) return;
+      if (this.starting >= MAX_STARTING || this.workers.size >= this.limits.maxWorkers) return;
+      const wait = this.growIn(oldest);
       // The first of a function needs no room: others may wait for it.
-      const mayStart = wait <= 0 && (workers.size === 0 || load.makeRoom());
+      const mayStart = wait <= 0 && (this.workers.size === 0 || this.load.makeRoom());
       if (!mayStart) {
-        growTimer = setTimeout(grow, Math.max(wait, 0) || patience);
+        this.growTimer = setTimeout(this.grow, Math.max(wait, 0) || this.patience);
         return;
       }
-      void addWorker();
+      void this.addWorker();
     }
   };
 
-  const endIdle = (): boolean => {
-    const [oldest] = idleTimers.keys();
-    if (oldest) void retire(oldest);
+  readonly endIdle = (): boolean => {
+    const [oldest] = this.idleTimers.keys();
+    if (oldest) void this.retire(oldest);
     return oldest !== undefined;
   };
-  load.join(endIdle);
+}
 
-  return {
-    endIdle,
-    invoke: (payload, takeChunk) => {
-      if (isClosed) return Promise.reject(new Error('The local run is stopping'));
-      const { promise, resolve, reject } = Promise.withResolvers<InvocationResult>();
-      queue.push({ payload, takeChunk, queuedAt: performance.now(), resolve, reject });
-      dispatch();
-      return promise;
-    },
-    close: async () => {
-      isClosed = true;
-      clearTimeout(growTimer);
-      for (const event of [...queue.splice(0), ...running]) {
-        event.reject(new Error('The local run is stopping'));
-      }
-      await Promise.all([...workers].map(retire));
-    },
-  };
-};
+/** A pool that starts workers with `start` on demand, as the load of all pools lets it. */
+export const createPool = (start: () => FunctionWorker, limits: PoolLimits, load: Load): WorkerPool =>
+  new Pool(start, limits, load);

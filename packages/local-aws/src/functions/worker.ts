@@ -86,8 +86,8 @@ const strippedModule = (file: string): URL => {
   return url;
 };
 
-/** Starts a worker thread for `spec`, with `options.environment` as its only environment variables. */
-export const startWorker = (spec: FunctionSpec, options: WorkerOptions): FunctionWorker => {
+/** The thread that runs the function of `spec`, with `options.environment` as its only environment variables. */
+const startThread = (spec: FunctionSpec, options: WorkerOptions): Worker => {
   const settings: WorkerSettings = {
     entryFile: spec.entryFile,
     handlerExport: spec.handlerExport,
@@ -100,7 +100,7 @@ export const startWorker = (spec: FunctionSpec, options: WorkerOptions): Functio
     logStreamName: logStreamName(new Date()),
     directCallsModule: strippedModule('./direct-calls.ts').href,
   };
-  const thread = new Worker(strippedModule('./bootstrap.ts'), {
+  return new Worker(strippedModule('./bootstrap.ts'), {
     workerData: settings,
     env: options.environment,
     argv: [],
@@ -113,126 +113,158 @@ export const startWorker = (spec: FunctionSpec, options: WorkerOptions): Functio
       maxYoungGenerationSizeMb: YOUNG_GENERATION_MEGABYTES,
     },
   });
+};
 
-  let measured = thread.performance.eventLoopUtilization();
-  const ready = Promise.withResolvers<FunctionErrorPayload | undefined>();
-  let isAlive = true;
-  let crash: FunctionErrorPayload | undefined;
-  let current:
-    | {
-        requestId: string;
-        takeChunk: TakeChunk | undefined;
-        /** Parts that nobody takes one by one. */
-        chunks: Uint8Array[];
-        finish: (result: InvocationResult) => void;
-      }
-    | undefined;
+/** The event that a worker runs. */
+interface RunningEvent {
+  requestId: string;
+  takeChunk: TakeChunk | undefined;
+  /** Parts of the response that no `takeChunk` takes. */
+  chunks: Uint8Array[];
+  finish: (result: InvocationResult) => void;
+}
 
-  const initTimer = setTimeout(() => {
-    end('Sandbox.Timedout', `Init timed out after ${INIT_TIMEOUT_MILLISECONDS / 1000} seconds`);
-    void thread.terminate();
-  }, INIT_TIMEOUT_MILLISECONDS);
+type MessageOf<Type extends WorkerMessage['type']> = Extract<WorkerMessage, { type: Type }>;
 
-  /** The thread has ended: fails what waits for it. */
-  const end = (errorType: string, reason: string) => {
-    isAlive = false;
-    clearTimeout(initTimer);
+/** A thread with the event that it runs, and the outcome of its load. */
+class ThreadWorker implements FunctionWorker {
+  readonly ready: Promise<FunctionErrorPayload | undefined>;
+  private readonly spec: FunctionSpec;
+  private readonly options: WorkerOptions;
+  private readonly thread: Worker;
+  private readonly initTimer: NodeJS.Timeout;
+  private readonly loaded = Promise.withResolvers<FunctionErrorPayload | undefined>();
+  private measured: ReturnType<Worker['performance']['eventLoopUtilization']>;
+  private isUsable = true;
+  private crash: FunctionErrorPayload | undefined;
+  private current: RunningEvent | undefined;
+
+  constructor(spec: FunctionSpec, options: WorkerOptions) {
+    this.spec = spec;
+    this.options = options;
+    this.ready = this.loaded.promise;
+    this.thread = startThread(spec, options);
+    this.measured = this.thread.performance.eventLoopUtilization();
+    this.initTimer = setTimeout(() => {
+      this.end('Sandbox.Timedout', `Init timed out after ${INIT_TIMEOUT_MILLISECONDS / 1000} seconds`);
+      void this.thread.terminate();
+    }, INIT_TIMEOUT_MILLISECONDS);
+    this.thread.on('message', (message: WorkerMessage) => this.receive(message));
+    this.thread.on('error', (error: NodeJS.ErrnoException) => this.endWithError(error));
+    this.thread.on('exit', (exitCode) => this.end('Runtime.ExitError', exitReason(exitCode)));
+  }
+
+  run(payload: string, takeChunk?: TakeChunk): Promise<InvocationResult> {
+    const requestId = randomUUID();
+    const { promise, resolve } = Promise.withResolvers<InvocationResult>();
+    const timeoutTimer = setTimeout(() => this.timeOut(requestId), this.spec.timeoutSeconds * 1000);
+    this.current = {
+      requestId,
+      takeChunk,
+      chunks: [],
+      finish: (result) => {
+        this.current = undefined;
+        clearTimeout(timeoutTimer);
+        this.thread.unref();
+        resolve(result);
+      },
+    };
+    this.thread.ref();
+    this.thread.postMessage({
+      type: 'invocation',
+      requestId,
+      payload,
+      deadlineEpochMilliseconds: Date.now() + this.spec.timeoutSeconds * 1000,
+    } satisfies InvocationMessage);
+    return promise;
+  }
+
+  takeUtilization(): number {
+    const { utilization } = this.thread.performance.eventLoopUtilization(this.measured);
+    this.measured = this.thread.performance.eventLoopUtilization();
+    return utilization;
+  }
+
+  isAlive(): boolean {
+    return this.isUsable;
+  }
+
+  async terminate(): Promise<void> {
+    this.isUsable = false;
+    await this.thread.terminate();
+  }
+
+  private receive(message: WorkerMessage): void {
+    if (message.type === 'call') void this.answer(message);
+    else if (message.type === 'ready' || message.type === 'not-ready') this.finishLoad(message);
+    else if (message.type === 'crashed') this.crash = message.error;
+    else if (this.current && message.requestId === this.current.requestId) respond(this.current, message);
+  }
+
+  private finishLoad(message: MessageOf<'ready' | 'not-ready'>): void {
+    clearTimeout(this.initTimer);
+    if (message.type === 'not-ready') this.isUsable = false;
+    this.loaded.resolve(message.type === 'ready' ? undefined : message.error);
+    // An idle thread must not keep the process alive.
+    this.thread.unref();
+  }
+
+  private async answer({ id, call }: MessageOf<'call'>): Promise<void> {
+    const answered = await this.options.callAws(call);
+    this.thread.postMessage({ type: 'answer', id, answer: answered } satisfies AnswerMessage);
+  }
+
+  private endWithError(error: NodeJS.ErrnoException): void {
+    appendFileSync(this.options.logFile, `${error.stack ?? error}\n`);
+    const isOutOfMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+    this.end(
+      isOutOfMemory ? 'Runtime.ExitError' : error.name,
+      isOutOfMemory ? 'Runtime exited with error: signal: killed' : error.message,
+    );
+  }
+
+  /** Fails the load and the running event of a thread that has ended. */
+  private end(errorType: string, reason: string): void {
+    const { crash, current } = this;
+    this.isUsable = false;
+    clearTimeout(this.initTimer);
     const error = crash ?? { errorType, errorMessage: `Error: ${reason}`, stackTrace: [] };
-    ready.resolve(error);
+    this.loaded.resolve(error);
     current?.finish(
       failure(
         crash ? error : { ...error, errorMessage: `RequestId: ${current.requestId} ${error.errorMessage}` },
       ),
     );
-  };
+  }
 
-  const answer = async ({ id, call }: Extract<WorkerMessage, { type: 'call' }>) => {
-    const answered = await options.callAws(call);
-    thread.postMessage({ type: 'answer', id, answer: answered } satisfies AnswerMessage);
-  };
-
-  thread.on('message', (message: WorkerMessage) => {
-    if (message.type === 'call') {
-      void answer(message);
-    } else if (message.type === 'ready' || message.type === 'not-ready') {
-      clearTimeout(initTimer);
-      if (message.type === 'not-ready') isAlive = false;
-      ready.resolve(message.type === 'ready' ? undefined : message.error);
-      // An idle thread must not keep the process alive.
-      thread.unref();
-    } else if (message.type === 'crashed') {
-      crash = message.error;
-    } else if (message.requestId !== current?.requestId) {
-      return;
-    } else if (message.type === 'chunk') {
-      if (current.takeChunk) current.takeChunk(message.chunk);
-      else current.chunks.push(message.chunk);
-    } else if (message.type === 'failed') {
-      current.finish(failure(message.error));
-    } else if (message.payload === undefined) {
-      current.finish(answerOf(Buffer.concat(current.chunks).toString(), (text) => text));
-    } else {
-      current.takeChunk?.(Buffer.from(message.payload));
-      current.finish(answerOf(message.payload, JSON.parse));
-    }
-  });
-  thread.on('error', (error: NodeJS.ErrnoException) => {
-    appendFileSync(options.logFile, `${error.stack ?? error}\n`);
-    const isOutOfMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-    end(
-      isOutOfMemory ? 'Runtime.ExitError' : error.name,
-      isOutOfMemory ? 'Runtime exited with error: signal: killed' : error.message,
+  private timeOut(requestId: string): void {
+    this.isUsable = false;
+    const seconds = this.spec.timeoutSeconds.toFixed(2);
+    this.current?.finish(
+      failureOf('Sandbox.Timedout', `RequestId: ${requestId} Error: Task timed out after ${seconds} seconds`),
     );
-  });
-  thread.on('exit', (exitCode) => end('Runtime.ExitError', exitReason(exitCode)));
+    void this.thread.terminate();
+  }
+}
 
-  const run = (payload: string, takeChunk?: TakeChunk): Promise<InvocationResult> => {
-    const requestId = randomUUID();
-    const { promise, resolve } = Promise.withResolvers<InvocationResult>();
-    const timeoutTimer = setTimeout(() => {
-      isAlive = false;
-      const seconds = spec.timeoutSeconds.toFixed(2);
-      current?.finish(
-        failureOf(
-          'Sandbox.Timedout',
-          `RequestId: ${requestId} Error: Task timed out after ${seconds} seconds`,
-        ),
-      );
-      void thread.terminate();
-    }, spec.timeoutSeconds * 1000);
-    current = {
-      requestId,
-      takeChunk,
-      chunks: [],
-      finish: (result) => {
-        current = undefined;
-        clearTimeout(timeoutTimer);
-        thread.unref();
-        resolve(result);
-      },
-    };
-    thread.ref();
-    thread.postMessage({
-      type: 'invocation',
-      requestId,
-      payload,
-      deadlineEpochMilliseconds: Date.now() + spec.timeoutSeconds * 1000,
-    } satisfies InvocationMessage);
-    return promise;
-  };
-
-  return {
-    ready: ready.promise,
-    run,
-    takeUtilization: () => {
-      const { utilization } = thread.performance.eventLoopUtilization(measured);
-      measured = thread.performance.eventLoopUtilization();
-      return utilization;
-    },
-    isAlive: () => isAlive,
-    terminate: async () => {
-      isAlive = false;
-      await thread.terminate();
-    },
-  };
+/** Passes a part of the response on, or finishes the event with its failure or its whole response. */
+const respond = (
+  event: RunningEvent,
+  message: Exclude<WorkerMessage, MessageOf<'call' | 'ready' | 'not-ready' | 'crashed'>>,
+): void => {
+  if (message.type === 'chunk') {
+    if (event.takeChunk) event.takeChunk(message.chunk);
+    else event.chunks.push(message.chunk);
+  } else if (message.type === 'failed') {
+    event.finish(failure(message.error));
+  } else if (message.payload === undefined) {
+    event.finish(answerOf(Buffer.concat(event.chunks).toString(), (text) => text));
+  } else {
+    event.takeChunk?.(Buffer.from(message.payload));
+    event.finish(answerOf(message.payload, JSON.parse));
+  }
 };
+
+/** Starts a worker thread for `spec`, with `options.environment` as its only environment variables. */
+export const startWorker = (spec: FunctionSpec, options: WorkerOptions): FunctionWorker =>
+  new ThreadWorker(spec, options);

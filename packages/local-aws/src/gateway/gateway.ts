@@ -8,7 +8,7 @@ import { type GatewayResponseType, gatewayResponse } from './gateway-response.ts
 import { proxyAnswer } from './proxy-answer.ts';
 import { headerOf, type IncomingRequest, proxyEventOf } from './proxy-event.ts';
 import { requestContextOf } from './request-context.ts';
-import { createRouter } from './router.ts';
+import { createRouter, type FindRoute } from './router.ts';
 import { openStreamedAnswer } from './streamed-answer.ts';
 
 /** Payload limit of API Gateway: https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html */
@@ -68,54 +68,92 @@ const REFUSED_INVOCATIONS: Record<string, GatewayResponseType> = {
 
 const TIMED_OUT = Symbol('timed out');
 
-/** A REST API: turns HTTP requests into proxy events, and the functions' answers into HTTP, as API Gateway does. */
-export const createGateway = ({
-  api,
-  invoke,
-  domainName,
-  log = () => undefined,
-}: GatewayOptions): HandleRequest => {
-  checkExpressions(api);
-  const findRoute = createRouter(api.routes, api.resourcePaths);
+/** The gateway of `createGateway`. */
+class Gateway {
+  private readonly options: GatewayOptions;
+  private readonly log: NonNullable<GatewayOptions['log']>;
+  private readonly findRoute: FindRoute;
 
-  const callFunction = async (
+  constructor(options: GatewayOptions) {
+    this.options = options;
+    this.log = options.log ?? (() => undefined);
+    checkExpressions(options.api);
+    this.findRoute = createRouter(options.api.routes, options.api.resourcePaths);
+  }
+
+  readonly handle: HandleRequest = async (request, response) => {
+    const startedAt = performance.now();
+    const target = request.url ?? '/';
+    const [path = '/', ...query] = target.split('?');
+    const context = requestContextOf(
+      {
+        method: request.method ?? 'GET',
+        path,
+        sourceIp: request.socket.remoteAddress ?? '127.0.0.1',
+        userAgent: request.headers['user-agent'],
+        domainName: this.options.domainName,
+        now: new Date(),
+      },
+      this.options.api,
+    );
+    try {
+      const answer = await this.answerOf(request, [path, query.join('?')], context);
+      const sent =
+        typeof answer === 'string'
+          ? gatewayResponse(answer, this.options.api.gatewayResponses, { ...context })
+          : answer;
+      const ids = {
+        'x-amzn-RequestId': context.requestId,
+        'x-amz-apigw-id': context.extendedRequestId ?? '',
+      };
+      sendAnswer(response, { ...sent, headers: { ...ids, ...sent.headers } });
+      const milliseconds = (performance.now() - startedAt).toFixed(0);
+      this.log(`${context.requestId} ${context.httpMethod} ${path} ${sent.statusCode} ${milliseconds} ms`);
+    } catch (error) {
+      // The client went away while it sent its body.
+      this.log(`${context.requestId} ${context.httpMethod} ${path} ended early: ${error}`);
+      response.destroy();
+    }
+  };
+
+  private async callFunction(
     integration: ProxyIntegration,
     event: APIGatewayProxyEvent,
     accept: string | undefined,
-  ): Promise<Answer | GatewayResponseType> => {
+  ): Promise<Answer | GatewayResponseType> {
     const { promise: timeout, resolve } = Promise.withResolvers<typeof TIMED_OUT>();
     const timer = setTimeout(() => resolve(TIMED_OUT), integration.timeoutMilliseconds);
     try {
-      const result = await Promise.race([invoke(integration.functionArn, event), timeout]);
+      const result = await Promise.race([this.options.invoke(integration.functionArn, event), timeout]);
       if (result === TIMED_OUT) return 'INTEGRATION_TIMEOUT';
       const answer = result.functionError
         ? undefined
-        : proxyAnswer(result.payload, api.binaryMediaTypes, accept);
+        : proxyAnswer(result.payload, this.options.api.binaryMediaTypes, accept);
       if (!answer)
-        log(`${integration.functionArn} gave no response: ${JSON.stringify(result).slice(0, 1_000)}`);
+        this.log(`${integration.functionArn} gave no response: ${JSON.stringify(result).slice(0, 1_000)}`);
       return answer ?? 'INTEGRATION_FAILURE';
     } catch (error) {
-      log(`${integration.functionArn} was not invoked: ${error}`);
+      this.log(`${integration.functionArn} was not invoked: ${error}`);
       return REFUSED_INVOCATIONS[(error as Error).name] ?? 'INTEGRATION_FAILURE';
     } finally {
       clearTimeout(timer);
     }
-  };
+  }
 
   /** As `callFunction`, with the body of the answer as the function makes it. */
-  const streamFunction = (
+  private streamFunction(
     { functionArn, timeoutMilliseconds }: ProxyIntegration,
     event: APIGatewayProxyEvent,
-  ): Promise<Answer | GatewayResponseType> => {
+  ): Promise<Answer | GatewayResponseType> {
     const stream = openStreamedAnswer();
     const timer = setTimeout(() => stream.end('INTEGRATION_TIMEOUT'), timeoutMilliseconds);
     const streaming = async () => {
       try {
-        const { functionError, payload } = await invoke(functionArn, event, stream.take);
-        if (functionError) log(`${functionArn} failed: ${JSON.stringify(payload).slice(0, 1_000)}`);
+        const { functionError, payload } = await this.options.invoke(functionArn, event, stream.take);
+        if (functionError) this.log(`${functionArn} failed: ${JSON.stringify(payload).slice(0, 1_000)}`);
         stream.end(functionError && 'INTEGRATION_FAILURE');
       } catch (error) {
-        log(`${functionArn} was not invoked: ${error}`);
+        this.log(`${functionArn} was not invoked: ${error}`);
         stream.end(REFUSED_INVOCATIONS[(error as Error).name] ?? 'INTEGRATION_FAILURE');
       } finally {
         clearTimeout(timer);
@@ -123,15 +161,15 @@ export const createGateway = ({
     };
     void streaming();
     return stream.answer;
-  };
+  }
 
-  const answerOf = async (
+  private async answerOf(
     request: IncomingMessage,
     [path, query]: [path: string, query: string],
     context: APIGatewayProxyEvent['requestContext'],
-  ): Promise<Answer | GatewayResponseType> => {
+  ): Promise<Answer | GatewayResponseType> {
     const body = await readBody(request);
-    const match = findRoute(context.httpMethod, path);
+    const match = this.findRoute(context.httpMethod, path);
     const { rawHeaders } = request;
     if (!match) return withoutRoute(headerOf(rawHeaders, 'authorization'));
     if (!body) return 'REQUEST_TOO_LARGE';
@@ -146,41 +184,11 @@ export const createGateway = ({
       body,
       port: request.socket.localPort ?? 0,
     };
-    const event = proxyEventOf(incoming, match, context, api.binaryMediaTypes);
-    if (integration.isStreamed) return streamFunction(integration, event);
-    return callFunction(integration, event, headerOf(rawHeaders, 'accept'));
-  };
+    const event = proxyEventOf(incoming, match, context, this.options.api.binaryMediaTypes);
+    if (integration.isStreamed) return this.streamFunction(integration, event);
+    return this.callFunction(integration, event, headerOf(rawHeaders, 'accept'));
+  }
+}
 
-  return async (request, response) => {
-    const startedAt = performance.now();
-    const target = request.url ?? '/';
-    const [path = '/', ...query] = target.split('?');
-    const context = requestContextOf(
-      {
-        method: request.method ?? 'GET',
-        path,
-        sourceIp: request.socket.remoteAddress ?? '127.0.0.1',
-        userAgent: request.headers['user-agent'],
-        domainName,
-        now: new Date(),
-      },
-      api,
-    );
-    try {
-      const answer = await answerOf(request, [path, query.join('?')], context);
-      const sent =
-        typeof answer === 'string' ? gatewayResponse(answer, api.gatewayResponses, { ...context }) : answer;
-      const ids = {
-        'x-amzn-RequestId': context.requestId,
-        'x-amz-apigw-id': context.extendedRequestId ?? '',
-      };
-      sendAnswer(response, { ...sent, headers: { ...ids, ...sent.headers } });
-      const milliseconds = (performance.now() - startedAt).toFixed(0);
-      log(`${context.requestId} ${context.httpMethod} ${path} ${sent.statusCode} ${milliseconds} ms`);
-    } catch (error) {
-      // The client went away while it sent its body.
-      log(`${context.requestId} ${context.httpMethod} ${path} ended early: ${error}`);
-      response.destroy();
-    }
-  };
-};
+/** A REST API: turns HTTP requests into proxy events, and the functions' answers into HTTP, as API Gateway does. */
+export const createGateway = (options: GatewayOptions): HandleRequest => new Gateway(options).handle;

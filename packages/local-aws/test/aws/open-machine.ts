@@ -38,7 +38,7 @@ export const open = (
       ...{ call, announce: () => undefined },
     },
   );
-  closers.push(machine.close);
+  closers.push(() => machine.close());
   return machine;
 };
 

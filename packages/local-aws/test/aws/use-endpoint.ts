@@ -6,7 +6,8 @@ import { removeDirectory, startEndpoint } from './support.ts';
 export const useEndpoint = (options: AwsEndpointOptions): AwsEndpoint => {
   const endpoint = {} as AwsEndpoint;
   beforeAll(async () => {
-    Object.assign(endpoint, await startEndpoint(options));
+    const started = await startEndpoint(options);
+    Object.setPrototypeOf(Object.assign(endpoint, started), Object.getPrototypeOf(started));
   });
   afterAll(async () => {
     await endpoint.close();

@@ -16,11 +16,11 @@ export const applicationNotFound = (path: string) =>
 
 /** 429: too many calls; retryable. */
 export const tooManyCalls = (retryAfterSeconds: number | undefined) =>
-  new UpstreamError(429, 'concurrent_requests_limit', 'Too many requests.', '', retryAfterSeconds);
+  new UpstreamError(429, 'concurrent_requests_limit', 'Too many requests.', { retryAfterSeconds });
 
 /** 503: the queue does not answer now. */
 export const unavailable = (retryAfterSeconds: number | undefined) =>
-  new UpstreamError(503, '', 'Service unavailable.', '', retryAfterSeconds);
+  new UpstreamError(503, '', 'Service unavailable.', { retryAfterSeconds });
 
 /** 400: the body is no JSON object. */
 export const badRequest = () => new UpstreamError(400, 'bad_request', 'The body is no JSON object.');

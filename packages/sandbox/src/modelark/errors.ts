@@ -28,17 +28,14 @@ export const invalidParameter = (param: string, reason: string) =>
     400,
     'InvalidParameter',
     `The parameter \`${param}\` specified in the request is not valid: ${reason}.`,
-    param,
+    { param },
   );
 
 /** 400: missing required field. */
 export const missingParameter = (param: string) =>
-  new UpstreamError(
-    400,
-    'MissingParameter',
-    `The request is missing the required parameter \`${param}\`.`,
+  new UpstreamError(400, 'MissingParameter', `The request is missing the required parameter \`${param}\`.`, {
     param,
-  );
+  });
 
 /** 401: missing or wrong key. */
 export const authenticationError = () =>
@@ -78,7 +75,7 @@ export const outputVideoSensitive = () =>
 
 /** 404: unknown task. ModelArk documents the code as `NotFound.` plus the parameter's name. */
 export const taskNotFound = (id: string) =>
-  new UpstreamError(404, 'NotFound.id', `The specified task ${id} is not found.`, 'id');
+  new UpstreamError(404, 'NotFound.id', `The specified task ${id} is not found.`, { param: 'id' });
 
 /**
  * 409: only a queued task can be cancelled, and only one that ended deleted. The code for a running task is ModelArk's as
@@ -109,12 +106,12 @@ const TOO_MANY: Record<Refusal['reason'], [code: string, message: string]> = {
 /** 429: more calls than the account may make of this model, or than the service can take; retryable. */
 export const tooManyCalls = ({ reason, retryAfterSeconds }: Refusal) => {
   const [code, message] = TOO_MANY[reason];
-  return new UpstreamError(429, code, message, '', retryAfterSeconds);
+  return new UpstreamError(429, code, message, { retryAfterSeconds });
 };
 
 /** 503 of a task query; retryable. ModelArk documents none; a gateway before it answers so. */
 export const serviceUnavailable = ({ retryAfterSeconds }: Pick<Refusal, 'retryAfterSeconds'>) =>
-  new UpstreamError(503, 'ServiceUnavailable', 'The service is unavailable.', '', retryAfterSeconds);
+  new UpstreamError(503, 'ServiceUnavailable', 'The service is unavailable.', { retryAfterSeconds });
 
 /** 429: more tasks than may run and wait; ModelArk's code for it is the one for a used-up trial. */
 export const quotaExceeded = () =>

@@ -16,6 +16,22 @@ const refusalOf = ({ fail, delaySeconds = 0 }: Directives) => {
   return undefined;
 };
 
+/** One image of an answer, by URL or as Base64, as the request asks. */
+const imageOf = async (
+  outputs: Outputs,
+  request: ArkImageRequest,
+  { directives, index }: { directives: Directives; index: number },
+) => {
+  const image = { ...request, directives };
+  return {
+    ...(request.responseFormat === 'url'
+      ? { url: addImageOutput(outputs, image, index) }
+      : { b64_json: (await drawOutput(outputs.media, image, index)).toString('base64') }),
+    size: `${request.width}x${request.height}`,
+    ...(request.hasOutputFormat && { output_format: request.format }),
+  };
+};
+
 /**
  * `POST /api/v3/images/generations`: responds when the images are ready.
  *
@@ -54,14 +70,6 @@ export const createImageHandler = ({
     const refusal = refusalOf(directives);
     if (refusal) throw refusal;
 
-    const image = { ...request, directives };
-    const imageOf = async (index: number) => ({
-      ...(request.responseFormat === 'url'
-        ? { url: addImageOutput(outputs, image, index) }
-        : { b64_json: (await drawOutput(outputs.media, image, index)).toString('base64') }),
-      size: `${width}x${height}`,
-      ...(request.hasOutputFormat && { output_format: request.format }),
-    });
     const indexes = indexesOf(request, directives, key);
     const made = indexes.filter((index) => !directives.refusedOutputs.has(index));
     if (made.length === 0) throw outputImageSensitive();
@@ -70,7 +78,7 @@ export const createImageHandler = ({
       indexes.map(async (index) => {
         // Of a group, moderation refuses one image and goes on.
         if (directives.refusedOutputs.has(index)) return { error: { code, message } };
-        return imageOf(index);
+        return imageOf(outputs, request, { directives, index });
       }),
     );
     const outputTokens = Math.floor((made.length * width * height) / 256);

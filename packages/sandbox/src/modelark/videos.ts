@@ -1,14 +1,14 @@
 import { randomInt } from 'node:crypto';
 import { createCallCounter } from '../call-counter.ts';
 import type { Callbacks } from '../callbacks.ts';
-import { type Capacity, createLimiter } from '../capacity.ts';
+import { type Capacity, type CreationLimiter, createLimiter } from '../capacity.ts';
 import { type Directives, parseDirectives } from '../directives.ts';
 import { garbled } from '../garbled.ts';
 import type { Handler } from '../http.ts';
 import type { Outputs } from '../outputs.ts';
 import { heldBack } from '../pretend-work.ts';
 import type { TaskJournal } from '../task-journal.ts';
-import { createTasks, DEFAULT_TASK_SECONDS, type TaskOutcome } from '../tasks.ts';
+import { createTasks, DEFAULT_TASK_SECONDS, type TaskOutcome, type Tasks } from '../tasks.ts';
 import { addVideoOutput } from '../video-outputs.ts';
 import {
   authenticationError,
@@ -46,119 +46,128 @@ const taskFailureOf = ({ fail }: Directives) => {
   return undefined;
 };
 
-/**
- * `POST`, `GET` and `DELETE /api/v3/contents/generations/tasks`, with callbacks for tasks that have a `callback_url`. There is
- * none for `cancelled`: ModelArk documents none.
- */
-export const createVideoHandlers = ({
-  outputs,
-  journal,
-  callbacks,
-  now,
-  capacity,
-  newTaskId = () => newArkTaskId(now()),
-}: {
+/** What `createVideoHandlers` works with. */
+interface VideoHandlersOptions {
   outputs: Outputs;
   journal: TaskJournal;
   callbacks: Callbacks;
   now: () => number;
   capacity?: Capacity | undefined;
   newTaskId?: () => string;
-}): Record<'create' | 'list' | 'query' | 'remove', Handler> => {
-  const tasks = createTasks<ArkTaskAbout, ArkTaskResult>({
-    now,
-    retentionSeconds: TASK_RETENTION_SECONDS,
-    newId: newTaskId,
-    runningTasks: capacity?.runningTasks,
-  });
-  const limiter = createLimiter(now, capacity);
-  const earlierQueries = createCallCounter();
+}
 
-  const finish = (
+/** The tasks of ModelArk, and the handlers of their routes. */
+class VideoHandlers implements Record<'create' | 'list' | 'query' | 'remove', Handler> {
+  private readonly options: VideoHandlersOptions;
+  private readonly tasks: Tasks<ArkTaskAbout, ArkTaskResult>;
+  private readonly limiter: CreationLimiter;
+  private readonly earlierQueries = createCallCounter();
+
+  constructor(options: VideoHandlersOptions) {
+    this.options = options;
+    this.tasks = createTasks<ArkTaskAbout, ArkTaskResult>({
+      now: options.now,
+      retentionSeconds: TASK_RETENTION_SECONDS,
+      newId: options.newTaskId ?? (() => newArkTaskId(options.now())),
+      runningTasks: options.capacity?.runningTasks,
+    });
+    this.limiter = createLimiter(options.now, options.capacity);
+  }
+
+  readonly create: Handler = ({ body, signal }) => {
+    const request = readVideoRequest(body);
+    const { model, prompt, callbackUrl } = request;
+    const directives = parseDirectives(prompt);
+    const tooMany = this.limiter.refusalOf({ model, prompt, directives });
+    if (tooMany) throw tooManyCalls(tooMany);
+    if (this.options.capacity?.whenFull === 'refuse' && this.tasks.isFull(model)) throw quotaExceeded();
+    const creationError = creationErrorOf(directives);
+    if (creationError) throw creationError;
+
+    const { id, changesAt } = this.submit(request, directives);
+    this.options.journal.add({
+      id,
+      upstream: 'modelark',
+      model,
+      prompt,
+      ...(callbackUrl !== undefined && { callbackUrl }),
+    });
+    if (callbackUrl !== undefined) {
+      this.options.callbacks.schedule({
+        id,
+        url: callbackUrl,
+        mode: directives.callback,
+        changesAt,
+        query: (instant) => {
+          const task = this.tasks.find(id, instant);
+          return task && task.phase !== 'cancelled' ? renderArkTask(task) : undefined;
+        },
+      });
+    }
+    return heldBack(garbled({ id }, 'creation', directives), directives, signal);
+  };
+
+  readonly list: Handler = (call) =>
+    listArkTasks(
+      this.tasks.list().map(({ task }) => task),
+      call,
+    );
+
+  readonly query: Handler = ({ params: { taskId = '' } }) => {
+    this.options.journal.countQuery(taskId);
+    const task = this.tasks.find(taskId);
+    if (!task) throw taskNotFound(taskId);
+    const { directives } = task.about;
+    if (directives.isRevoked) throw authenticationError();
+    if (this.earlierQueries.next(taskId) < directives.unavailableQueries)
+      throw serviceUnavailable(directives);
+    return garbled(renderArkTask(task), 'queries', directives);
+  };
+
+  readonly remove: Handler = ({ params: { taskId = '' } }) => {
+    this.options.journal.countCancel(taskId);
+    const phase = this.tasks.find(taskId)?.phase;
+    if (phase === undefined) throw taskNotFound(taskId);
+    if (phase === 'running' || phase === 'cancelled') throw cannotDelete(taskId, phase);
+    if (phase === 'waiting') this.tasks.cancel(taskId);
+    else this.tasks.remove(taskId);
+    return {};
+  };
+
+  private finish(
     request: ArkVideoRequest,
     directives: Directives,
     endedAt: number,
-  ): TaskOutcome<ArkTaskResult> => {
+  ): TaskOutcome<ArkTaskResult> {
     const failure = taskFailureOf(directives);
     if (failure) return { error: taskErrorOf(failure) };
     if (directives.isEmpty) return { result: { status: 'succeeded' } };
-    const videoUrl = addVideoOutput(outputs, { ...request, directives }, endedAt);
+    const videoUrl = addVideoOutput(this.options.outputs, { ...request, directives }, endedAt);
     return { result: { status: 'succeeded', videoUrl } };
-  };
+  }
 
-  const submit = (request: ArkVideoRequest, directives: Directives) => {
+  private submit(request: ArkVideoRequest, directives: Directives) {
     const { fail, delaySeconds = DEFAULT_TASK_SECONDS, queuedSeconds, isForgotten } = directives;
     const seconds = fail === 'timeout' ? Infinity : delaySeconds;
     const expiresInSeconds = request.expiresAfterSeconds;
-    return tasks.submit({
+    return this.tasks.submit({
       lane: request.model,
       about: { request, directives, seed: randomInt(MAX_SEED) },
       isForgotten,
       queuedSeconds,
       seconds: Math.min(seconds, expiresInSeconds),
       finish: (endedAt) =>
-        seconds > expiresInSeconds ? { result: { status: 'expired' } } : finish(request, directives, endedAt),
+        seconds > expiresInSeconds
+          ? { result: { status: 'expired' } }
+          : this.finish(request, directives, endedAt),
     });
-  };
+  }
+}
 
-  return {
-    create: ({ body, signal }) => {
-      const request = readVideoRequest(body);
-      const { model, prompt, callbackUrl } = request;
-      const directives = parseDirectives(prompt);
-      const tooMany = limiter.refusalOf({ model, prompt, directives });
-      if (tooMany) throw tooManyCalls(tooMany);
-      if (capacity?.whenFull === 'refuse' && tasks.isFull(model)) throw quotaExceeded();
-      const creationError = creationErrorOf(directives);
-      if (creationError) throw creationError;
-
-      const { id, changesAt } = submit(request, directives);
-      journal.add({
-        id,
-        upstream: 'modelark',
-        model,
-        prompt,
-        ...(callbackUrl !== undefined && { callbackUrl }),
-      });
-      if (callbackUrl !== undefined) {
-        callbacks.schedule({
-          id,
-          url: callbackUrl,
-          mode: directives.callback,
-          changesAt,
-          query: (instant) => {
-            const task = tasks.find(id, instant);
-            return task && task.phase !== 'cancelled' ? renderArkTask(task) : undefined;
-          },
-        });
-      }
-      return heldBack(garbled({ id }, 'creation', directives), directives, signal);
-    },
-
-    list: (call) =>
-      listArkTasks(
-        tasks.list().map(({ task }) => task),
-        call,
-      ),
-
-    query: ({ params: { taskId = '' } }) => {
-      journal.countQuery(taskId);
-      const task = tasks.find(taskId);
-      if (!task) throw taskNotFound(taskId);
-      const { directives } = task.about;
-      if (directives.isRevoked) throw authenticationError();
-      if (earlierQueries.next(taskId) < directives.unavailableQueries) throw serviceUnavailable(directives);
-      return garbled(renderArkTask(task), 'queries', directives);
-    },
-
-    remove: ({ params: { taskId = '' } }) => {
-      journal.countCancel(taskId);
-      const phase = tasks.find(taskId)?.phase;
-      if (phase === undefined) throw taskNotFound(taskId);
-      if (phase === 'running' || phase === 'cancelled') throw cannotDelete(taskId, phase);
-      if (phase === 'waiting') tasks.cancel(taskId);
-      else tasks.remove(taskId);
-      return {};
-    },
-  };
-};
+/**
+ * `POST`, `GET` and `DELETE /api/v3/contents/generations/tasks`, with callbacks for tasks that have a `callback_url`. There is
+ * none for `cancelled`: ModelArk documents none.
+ */
+export const createVideoHandlers = (
+  options: VideoHandlersOptions,
+): Record<'create' | 'list' | 'query' | 'remove', Handler> => new VideoHandlers(options);

@@ -48,12 +48,12 @@ export const tooManyCalls = ({ reason, retryAfterSeconds }: Refusal) => {
     reason === 'running'
       ? ['Throttling.Concurrency', 'Too many tasks are running, please try again later.']
       : ['Throttling.RateQuota', 'Requests rate limit exceeded, please try again later.'];
-  return new UpstreamError(429, code ?? '', message ?? '', '', retryAfterSeconds);
+  return new UpstreamError(429, code ?? '', message ?? '', { retryAfterSeconds });
 };
 
 /** 503: the service is down for now; retryable for a query. */
 export const serviceUnavailable = ({ retryAfterSeconds }: Pick<Refusal, 'retryAfterSeconds'>) =>
-  new UpstreamError(503, 'ServiceUnavailable', 'The service is unavailable.', '', retryAfterSeconds);
+  new UpstreamError(503, 'ServiceUnavailable', 'The service is unavailable.', { retryAfterSeconds });
 
 /** 500: internal error of the upstream. */
 export const internalError = () =>

@@ -1,4 +1,4 @@
-import { type Capacity, createLimiter } from '../capacity.ts';
+import { type Capacity, type CreationLimiter, createLimiter } from '../capacity.ts';
 import { type Directives, parseDirectives } from '../directives.ts';
 import { garbled } from '../garbled.ts';
 import type { Handler } from '../http.ts';
@@ -51,80 +51,87 @@ const choiceOf = (content: readonly ContentItem[], extra: Record<string, string>
   message: { role: 'assistant', content, ...extra },
 });
 
-/**
- * The two image routes. The synchronous route returns several images as content items of one choice, the asynchronous
- * one as one choice each. Model Studio does both.
- */
-export const createImageHandlers = ({
-  outputs,
-  tasks,
-  journal,
-  now,
-  capacity,
-}: {
+/** What `createImageHandlers` works with. */
+interface ImageHandlersOptions {
   outputs: Outputs;
   tasks: StudioTasks;
   journal: TaskJournal;
   now: () => number;
   capacity?: Capacity | undefined;
-}): Record<'synchronous' | 'asynchronous', Handler> => {
-  const limiter = createLimiter(now, capacity);
+}
+
+/** The handlers of both image routes. */
+class ImageHandlers implements Record<'synchronous' | 'asynchronous', Handler> {
+  private readonly options: ImageHandlersOptions;
+  private readonly limiter: CreationLimiter;
+
+  constructor(options: ImageHandlersOptions) {
+    this.options = options;
+    this.limiter = createLimiter(options.now, options.capacity);
+  }
+
+  /** `POST …/multimodal-generation/generation`: responds when the images are ready. */
+  readonly synchronous: Handler = async ({ body, headers, requestId, signal, inputs }) => {
+    if (headers['x-dashscope-async'] !== undefined) throw asynchronousNotSupported();
+    const { request, directives, creation } = this.accept(body);
+    await this.limiter.during(creation, tooManyCalls, () => pretendToWork(directives, signal));
+    const failure = inputProblem(inputs) ?? failureOf(directives, madeOf(request, directives).length);
+    if (failure) throw failure;
+    const images = this.addImages(request, directives);
+    const choice =
+      request.family === 'z-image'
+        ? choiceOf([...images, { text: directives.text }], { reasoning_content: '' })
+        : choiceOf(images);
+    const output = { choices: [choice] };
+    const answer = { request_id: requestId, output, usage: usageOf(request, directives) };
+    return garbled(answer, 'creation', directives);
+  };
+
+  /** `POST …/image-generation/generation`: responds with a task at once. */
+  readonly asynchronous: Handler = ({ body, headers, requestId, inputs, signal }) => {
+    if (headers['x-dashscope-async'] !== 'enable') throw synchronousNotSupported();
+    const { request, directives } = this.accept(body);
+    if (request.family === 'z-image') throw wrongRoute();
+    if (this.options.capacity?.whenFull === 'refuse' && this.options.tasks.isFull(request.model))
+      throw tooManyCalls({ reason: 'running' });
+    const { id } = this.options.tasks.submit({
+      lane: request.model,
+      about: directives,
+      queuedSeconds: directives.queuedSeconds,
+      seconds: directives.fail === 'timeout' ? Infinity : (directives.delaySeconds ?? DEFAULT_TASK_SECONDS),
+      finish: (endedAt) => {
+        const failure = inputProblem(inputs) ?? failureOf(directives, madeOf(request, directives).length);
+        if (failure) return { error: taskErrorOf(failure) };
+        const choices = this.addImages(request, directives, endedAt).map((image) => choiceOf([image]));
+        return { result: { output: { choices }, usage: usageOf(request, directives) } };
+      },
+    });
+    this.options.journal.add({ id, upstream: 'modelstudio', model: request.model, prompt: request.prompt });
+    const answer = { request_id: requestId, output: { task_id: id, task_status: 'PENDING' } };
+    return heldBack(garbled(answer, 'creation', directives), directives, signal);
+  };
 
   /** Validates a request and parses its directives. Throws the retryable error of a refusal. */
-  const accept = (body: Record<string, unknown>) => {
+  private accept(body: Record<string, unknown>) {
     const request = readImageRequest(body);
     const directives = parseDirectives(request.prompt);
     const creation = { model: request.model, prompt: request.prompt, directives };
-    const tooMany = limiter.refusalOf(creation);
+    const tooMany = this.limiter.refusalOf(creation);
     if (tooMany) throw tooManyCalls(tooMany);
     return { request, directives, creation };
-  };
+  }
 
-  const addImages = (request: StudioImageRequest, directives: Directives, madeAt?: number): ContentItem[] =>
-    madeOf(request, directives).map((index) => ({
-      image: addImageOutput(outputs, { ...request, directives, format: 'png' }, index, madeAt),
+  private addImages(request: StudioImageRequest, directives: Directives, madeAt?: number): ContentItem[] {
+    return madeOf(request, directives).map((index) => ({
+      image: addImageOutput(this.options.outputs, { ...request, directives, format: 'png' }, index, madeAt),
     }));
+  }
+}
 
-  return {
-    /** `POST …/multimodal-generation/generation`: responds when the images are ready. */
-    synchronous: async ({ body, headers, requestId, signal, inputs }) => {
-      if (headers['x-dashscope-async'] !== undefined) throw asynchronousNotSupported();
-      const { request, directives, creation } = accept(body);
-      await limiter.during(creation, tooManyCalls, () => pretendToWork(directives, signal));
-      const failure = inputProblem(inputs) ?? failureOf(directives, madeOf(request, directives).length);
-      if (failure) throw failure;
-      const images = addImages(request, directives);
-      const choice =
-        request.family === 'z-image'
-          ? choiceOf([...images, { text: directives.text }], { reasoning_content: '' })
-          : choiceOf(images);
-      const output = { choices: [choice] };
-      const answer = { request_id: requestId, output, usage: usageOf(request, directives) };
-      return garbled(answer, 'creation', directives);
-    },
-
-    /** `POST …/image-generation/generation`: responds with a task at once. */
-    asynchronous: ({ body, headers, requestId, inputs, signal }) => {
-      if (headers['x-dashscope-async'] !== 'enable') throw synchronousNotSupported();
-      const { request, directives } = accept(body);
-      if (request.family === 'z-image') throw wrongRoute();
-      if (capacity?.whenFull === 'refuse' && tasks.isFull(request.model))
-        throw tooManyCalls({ reason: 'running' });
-      const { id } = tasks.submit({
-        lane: request.model,
-        about: directives,
-        queuedSeconds: directives.queuedSeconds,
-        seconds: directives.fail === 'timeout' ? Infinity : (directives.delaySeconds ?? DEFAULT_TASK_SECONDS),
-        finish: (endedAt) => {
-          const failure = inputProblem(inputs) ?? failureOf(directives, madeOf(request, directives).length);
-          if (failure) return { error: taskErrorOf(failure) };
-          const choices = addImages(request, directives, endedAt).map((image) => choiceOf([image]));
-          return { result: { output: { choices }, usage: usageOf(request, directives) } };
-        },
-      });
-      journal.add({ id, upstream: 'modelstudio', model: request.model, prompt: request.prompt });
-      const answer = { request_id: requestId, output: { task_id: id, task_status: 'PENDING' } };
-      return heldBack(garbled(answer, 'creation', directives), directives, signal);
-    },
-  };
-};
+/**
+ * The two image routes. The synchronous route returns several images as content items of one choice, the asynchronous
+ * one as one choice each. Model Studio does both.
+ */
+export const createImageHandlers = (
+  options: ImageHandlersOptions,
+): Record<'synchronous' | 'asynchronous', Handler> => new ImageHandlers(options);

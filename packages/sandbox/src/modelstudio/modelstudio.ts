@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Capacity } from '../capacity.ts';
-import type { Call, Handler, Upstream } from '../http.ts';
+import type { Call, Handler, Route, Upstream } from '../http.ts';
 import { type CheckInputs, type InputFile, takeAllInputs } from '../input-files.ts';
 import { filesOfStudioImages, filesOfStudioVideo } from '../named-files.ts';
 import type { Outputs } from '../outputs.ts';
@@ -31,16 +31,8 @@ const checkHost = ({ headers, body: { model } }: Call): void => {
   if (isPreview && SHARED_HOST.test(headers.host ?? '')) throw errors.modelNotFound(model);
 };
 
-/** Creates Alibaba Cloud Model Studio, with its base path `/api/v1`. */
-export const createModelStudio = ({
-  apiKey,
-  outputs,
-  journal,
-  now,
-  capacity,
-  checkInputs = takeAllInputs,
-  newTaskId,
-}: {
+/** What `createModelStudio` works with. */
+interface ModelStudioOptions {
   apiKey: string;
   outputs: Outputs;
   journal: TaskJournal;
@@ -51,27 +43,49 @@ export const createModelStudio = ({
   checkInputs?: CheckInputs | undefined;
   /** Returns an id for a task. Default: a UUID. */
   newTaskId?: () => string;
-}): Upstream => {
-  const tasks: StudioTasks = createTasks({
-    now,
-    retentionSeconds: TASK_RETENTION_SECONDS,
-    runningTasks: capacity?.runningTasks,
-    ...(newTaskId && { newId: newTaskId }),
-  });
+}
+
+const SERVICES = '^/api/v1/services/aigc';
+
+/** A handler whose calls are answered once the files that they name are fetched: any other error comes first. */
+const withFiles =
+  (
+    checkInputs: CheckInputs,
+    handle: Handler,
+    read: (body: Call['body']) => unknown,
+    filesOf: (body: Call['body']) => InputFile[],
+  ): Handler =>
+  async (call) => {
+    checkHost(call);
+    read(call.body);
+    return handle({ ...call, inputs: await checkInputs(call.body.model, filesOf(call.body)) });
+  };
+
+const creationRoutes = (tasks: StudioTasks, options: ModelStudioOptions): Route[] => {
+  const { outputs, journal, now, capacity, checkInputs = takeAllInputs } = options;
   const images = createImageHandlers({ outputs, tasks, journal, now, capacity });
   const videos = createVideoHandler({ outputs, tasks, journal, now, capacity });
-  /** A call with the files that it names fetched, once nothing else is wrong with it. */
-  const withFiles =
-    (
-      handle: Handler,
-      read: (body: Call['body']) => unknown,
-      filesOf: (body: Call['body']) => InputFile[],
-    ): Handler =>
-    async (call) => {
-      checkHost(call);
-      read(call.body);
-      return handle({ ...call, inputs: await checkInputs(call.body.model, filesOf(call.body)) });
-    };
+  return [
+    {
+      method: 'POST',
+      path: new RegExp(`${SERVICES}/multimodal-generation/generation$`),
+      handle: withFiles(checkInputs, images.synchronous, readImageRequest, filesOfStudioImages),
+    },
+    {
+      method: 'POST',
+      path: new RegExp(`${SERVICES}/image-generation/generation$`),
+      handle: withFiles(checkInputs, images.asynchronous, readImageRequest, filesOfStudioImages),
+    },
+    {
+      method: 'POST',
+      path: new RegExp(`${SERVICES}/video-generation/video-synthesis$`),
+      handle: withFiles(checkInputs, videos, readVideoRequest, filesOfStudioVideo),
+    },
+  ];
+};
+
+/** The routes of tasks, which share one rate. */
+const taskRoutes = (tasks: StudioTasks, { journal, now, capacity }: ModelStudioOptions): Route[] => {
   const rate = createTaskRate(now, capacity?.taskCallsPerSecond ?? TASK_CALLS_PER_SECOND);
   const limited =
     (handle: Handler): Handler =>
@@ -79,37 +93,33 @@ export const createModelStudio = ({
       if (!rate.hasRoom()) throw errors.tooManyCalls({ reason: 'rate' });
       return handle(call);
     };
-  const services = '^/api/v1/services/aigc';
+  return [
+    { method: 'GET', path: /^\/api\/v1\/tasks\/?$/, handle: limited(createTaskList(tasks)) },
+    {
+      method: 'GET',
+      path: /^\/api\/v1\/tasks\/(?<taskId>[^/]+)$/,
+      handle: limited(createTaskQuery(tasks, journal)),
+    },
+    {
+      method: 'POST',
+      path: /^\/api\/v1\/tasks\/(?<taskId>[^/]+)\/cancel$/,
+      handle: limited(createTaskCancel(tasks, journal)),
+    },
+  ];
+};
+
+/** Creates Alibaba Cloud Model Studio, with its base path `/api/v1`. */
+export const createModelStudio = (options: ModelStudioOptions): Upstream => {
+  const { apiKey, now, capacity, newTaskId } = options;
+  const tasks: StudioTasks = createTasks({
+    now,
+    retentionSeconds: TASK_RETENTION_SECONDS,
+    runningTasks: capacity?.runningTasks,
+    ...(newTaskId && { newId: newTaskId }),
+  });
   return {
     prefix: '/api/v1/',
-    routes: [
-      {
-        method: 'POST',
-        path: new RegExp(`${services}/multimodal-generation/generation$`),
-        handle: withFiles(images.synchronous, readImageRequest, filesOfStudioImages),
-      },
-      {
-        method: 'POST',
-        path: new RegExp(`${services}/image-generation/generation$`),
-        handle: withFiles(images.asynchronous, readImageRequest, filesOfStudioImages),
-      },
-      {
-        method: 'POST',
-        path: new RegExp(`${services}/video-generation/video-synthesis$`),
-        handle: withFiles(videos, readVideoRequest, filesOfStudioVideo),
-      },
-      { method: 'GET', path: /^\/api\/v1\/tasks\/?$/, handle: limited(createTaskList(tasks)) },
-      {
-        method: 'GET',
-        path: /^\/api\/v1\/tasks\/(?<taskId>[^/]+)$/,
-        handle: limited(createTaskQuery(tasks, journal)),
-      },
-      {
-        method: 'POST',
-        path: /^\/api\/v1\/tasks\/(?<taskId>[^/]+)\/cancel$/,
-        handle: limited(createTaskCancel(tasks, journal)),
-      },
-    ],
+    routes: [...creationRoutes(tasks, options), ...taskRoutes(tasks, options)],
     newRequestId: randomUUID,
     checkKey: ({ authorization }) => {
       if (authorization !== `Bearer ${apiKey}`) throw errors.invalidApiKey();

@@ -1,18 +1,22 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
+import { recordOutcome } from '../../../../core/provider-calls/provider-attempts.ts';
+import { claimCallbackQuery } from '../../../../core/provider-calls/provider-waits.ts';
 import type { StoredRequest } from '../../../../core/requests/request-rules.ts';
 import { closeWork, findRequest } from '../../../../core/requests/requests.ts';
 import {
   deletedRequestKey,
   dueListing,
   providerAttemptKey,
+  providerWaitKey,
   requestKey,
+  requestPartition,
 } from '../../../../core/table/keys.ts';
 import { atSeconds } from '../../builders/clocks.ts';
 import { anAttempt } from '../../builders/entities.ts';
-import { leadingTo } from '../../builders/providers.ts';
+import { aDone, leadingTo } from '../../builders/providers.ts';
 import { checkDueItems } from '../../builders/runs.ts';
-import { answering } from '../../builders/waiting-request.ts';
+import { accepted, answering } from '../../builders/waiting-request.ts';
 import '../../fakes/fresh-bucket.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 import { at, type RouteUnderTest, waitInTurn } from '../admission/a-route.ts';
@@ -29,7 +33,7 @@ const reconcile = (seconds: number) => checkDueItems(seconds, provider);
 const remove = (id: string) => deleteRequest(ACCOUNT, id, atSeconds(0));
 const mark = (id: string) => memory.get(deletedRequestKey(ACCOUNT, id));
 
-/** The request failed at this route, or at another after this one, and waits to be closed. */
+/** The request failed at this route, or at a later route, and waits to be closed. */
 const fail = (route: RouteUnderTest, id: string, isFormer = false): void => {
   const here = route.limit.name;
   memory.patch(requestKey(id), {
@@ -80,6 +84,25 @@ describe('a request that is deleted before it is closed', () => {
       cancel.mockRestore();
     }),
   );
+
+  test('leaves nothing of what comes late, while its attempts are kept for the reconciler', () =>
+    at({ maxRunning: 1 }, async (route) => {
+      route.queued('a1');
+      fail(route, 'a1');
+      const attempt = anAttempt({ requestId: 'a1', ...accepted() });
+      memory.put(providerAttemptKey('a1', 0, 0), attempt);
+      memory.put(providerWaitKey('a1'), { requestId: 'a1' });
+      await remove('a1');
+
+      // A callback that found the request just before its deletion, and the query that it caused.
+      expect(await claimCallbackQuery('a1', 2, atSeconds(1))).toMatchObject({ requestId: 'a1' });
+      expect(await recordOutcome(attempt, aDone('https://up.example/a'), atSeconds(2))).toMatchObject({
+        outcome: { kind: 'done' },
+      });
+      await reconcile(60);
+
+      expect(memory.partition(requestPartition('a1'))).toEqual([]);
+    }));
 
   test('goes out of the queue of its route', () =>
     at({ maxRunning: 1 }, async (route) => {

@@ -1,26 +1,22 @@
-import { readFileSync } from 'node:fs';
 import type { TableSpec } from '../../types.ts';
 import { type Place, tableArn } from '../arn.ts';
 import type { Permission } from '../authorize.ts';
-import { AwsError, messageOf, systemCodeOf } from '../errors.ts';
+import { AwsError, messageOf } from '../errors.ts';
 import { type JsonAnswer, jsonAnswer, parseJsonObject } from '../json-protocol.ts';
 import { replaceFile } from '../write-file.ts';
 import type { DynamoDbClient } from './client.ts';
-import { createCopier } from './copy-table.ts';
+import { type Copier, createCopier } from './copy-table.ts';
 import { denials, refuseIfDenied } from './table-policies.ts';
+import {
+  continuousBackupsOf,
+  createRequestOf,
+  describedTable,
+  nowSeconds,
+  readStates,
+  type TableState,
+} from './table-states.ts';
 
 type Json = Record<string, unknown>;
-
-/** What is known of a table beside its items. */
-interface TableState {
-  pointInTimeRecovery: boolean;
-  /** A policy that denies actions to everyone, as it was given. */
-  policy?: string;
-  /** Where a restored table came from. */
-  restore?: { sourceTableArn: string; restoreDateTime: number; inProgress: boolean };
-  /** The `CreateTable` request of a restored table. */
-  createTable?: Json;
-}
 
 /**
  * Point-in-time recovery, restores and resource policies, which engines do not have. There is no history: the only instant that a table can
@@ -48,58 +44,108 @@ const OWN_OPERATIONS = new Set([
 /** Operations on a table itself, which work while it is restored. */
 const ON_TABLE = /^dynamodb:(Describe|Delete(Table|ResourcePolicy)|Restore|List)/;
 
-const nowSeconds = (): number => Math.floor(Date.now() / 1_000);
-
-/**
- * The restores of an engine's tables. Their state is kept in `file`. A restore that was under way when the process ended is undone. Restored
- * tables are added to `tables`.
- */
-export const openRestores = async (options: {
+/** What `openRestores` works with. */
+interface RestoresOptions {
   place: Place;
   engine: DynamoDbClient;
   tables: TableSpec[];
+  /** Keeps the states of tables. */
   file: string;
-}): Promise<Restores> => {
-  const { place, engine, tables, file } = options;
-  const states = new Map<string, TableState>(Object.entries(readStates(file)));
-  const copier = createCopier(engine);
+}
 
-  const save = (): void => replaceFile(file, JSON.stringify(Object.fromEntries(states)));
-  const nameOf = (nameOrArn: unknown): string => String(nameOrArn).replace(/^arn:.*:table\//, '');
-  const stateOf = (name: string): TableState => {
-    const declared = tables.find(({ createTable }) => createTable.TableName === name);
-    return states.get(name) ?? { pointInTimeRecovery: declared?.pointInTimeRecovery ?? false };
-  };
-  const change = (name: string, changed: Partial<TableState>): void => {
-    states.set(name, { ...stateOf(name), ...changed });
-    save();
-  };
-  const describe = async (name: string): Promise<Json | undefined> => {
+/** The restores of `openRestores`: what the engine does not know of its tables. */
+class TableRestores implements Restores {
+  private readonly options: RestoresOptions;
+  private readonly states: Map<string, TableState>;
+  private readonly copier: Copier;
+  readonly pass: Restores['pass'];
+
+  constructor(options: RestoresOptions) {
+    this.options = options;
+    this.states = new Map(Object.entries(readStates(options.file)));
+    this.copier = createCopier(options.engine);
+    this.pass = this.copier.pass;
+  }
+
+  /** Undoes restores that the end of a process interrupted, and adds the restored tables to `tables`. */
+  async recover(): Promise<void> {
+    for (const [name, { createTable, restore: restored }] of [...this.states]) {
+      if (restored?.inProgress) {
+        if (await this.describe(name)) await this.options.engine.call('DeleteTable', { TableName: name });
+        this.forget(name);
+      } else if (createTable) this.options.tables.push({ createTable });
+    }
+  }
+
+  check(caller: string, permissions: () => Permission[]): void {
+    const special = [...this.states].filter(
+      ([, { policy, restore: restored }]) => policy || restored?.inProgress,
+    );
+    if (special.length === 0) return;
+    for (const permission of permissions()) {
+      const { action, resource } = permission;
+      for (const [name, { policy, restore: restored }] of special) {
+        const arn = tableArn(this.options.place, name);
+        if (resource !== arn && !resource.startsWith(`${arn}/`)) continue;
+        if (restored?.inProgress && !ON_TABLE.test(action)) {
+          throw new AwsError('ResourceNotFoundException', 'Requested resource not found');
+        }
+        if (policy) refuseIfDenied(policy, caller, permission);
+      }
+    }
+  }
+
+  answer(operation: string, body: string): Promise<JsonAnswer> | undefined {
+    if (!OWN_OPERATIONS.has(operation)) return undefined;
+    return this.perform(operation, parseJsonObject(body)).then((answer) => jsonAnswer(200, answer, '1.0'));
+  }
+
+  private save(): void {
+    replaceFile(this.options.file, JSON.stringify(Object.fromEntries(this.states)));
+  }
+
+  private nameOf(nameOrArn: unknown): string {
+    return String(nameOrArn).replace(/^arn:.*:table\//, '');
+  }
+
+  private stateOf(name: string): TableState {
+    const declared = this.options.tables.find(({ createTable }) => createTable.TableName === name);
+    return this.states.get(name) ?? { pointInTimeRecovery: declared?.pointInTimeRecovery ?? false };
+  }
+
+  private change(name: string, changed: Partial<TableState>): void {
+    this.states.set(name, { ...this.stateOf(name), ...changed });
+    this.save();
+  }
+
+  private async describe(name: string): Promise<Json | undefined> {
     try {
-      return (await engine.call('DescribeTable', { TableName: name })).Table as Json;
+      return (await this.options.engine.call('DescribeTable', { TableName: name })).Table as Json;
     } catch (error) {
       if (error instanceof AwsError && error.code === 'ResourceNotFoundException') return undefined;
       throw error;
     }
-  };
-  const tableOf = async (body: Json): Promise<string> => {
-    const name = nameOf(body.TableName ?? body.ResourceArn);
-    if (!(await describe(name))) throw new AwsError('TableNotFoundException', `Table not found: ${name}`);
+  }
+
+  private async tableOf(body: Json): Promise<string> {
+    const name = this.nameOf(body.TableName ?? body.ResourceArn);
+    if (!(await this.describe(name)))
+      throw new AwsError('TableNotFoundException', `Table not found: ${name}`);
     return name;
-  };
+  }
 
-  const forget = (name: string): void => {
-    states.delete(name);
-    save();
-  };
+  private forget(name: string): void {
+    this.states.delete(name);
+    this.save();
+  }
 
-  const restore = async (body: Json): Promise<Json> => {
-    const source = nameOf(body.SourceTableName ?? body.SourceTableArn);
+  private async restore(body: Json): Promise<Json> {
+    const source = this.nameOf(body.SourceTableName ?? body.SourceTableArn);
     const target = String(body.TargetTableName);
     const now = nowSeconds();
-    const sourceTable = await describe(source);
+    const sourceTable = await this.describe(source);
     if (!sourceTable) throw new AwsError('TableNotFoundException', `Table not found: ${source}`);
-    if (!stateOf(source).pointInTimeRecovery) {
+    if (!this.stateOf(source).pointInTimeRecovery) {
       throw new AwsError(
         'PointInTimeRecoveryUnavailableException',
         `Point in time recovery is not enabled for table '${source}'`,
@@ -115,175 +161,92 @@ export const openRestores = async (options: {
         'The local run keeps no history: it restores the present second only',
       );
     }
-    if (await describe(target)) {
+    if (await this.describe(target)) {
       throw new AwsError('TableAlreadyExistsException', `Table already exists: ${target}`);
     }
     const createTable = createRequestOf(sourceTable, target);
-    const summary = { sourceTableArn: tableArn(place, source), restoreDateTime };
-    await engine.call('CreateTable', createTable);
-    states.set(target, {
+    const summary = { sourceTableArn: tableArn(this.options.place, source), restoreDateTime };
+    await this.options.engine.call('CreateTable', createTable);
+    this.states.set(target, {
       pointInTimeRecovery: false,
       createTable,
       restore: { ...summary, inProgress: true },
     });
-    save();
-    tables.push({ createTable });
-    void copier
+    this.save();
+    this.options.tables.push({ createTable });
+    void this.copier
       .copy(source, target)
-      .then(() => change(target, { restore: { ...summary, inProgress: false } }))
+      .then(() => this.change(target, { restore: { ...summary, inProgress: false } }))
       .catch((error: unknown) =>
         console.error(`[aws] dynamodb: ${target} was not restored: ${messageOf(error)}`),
       );
-    return { TableDescription: adjusted((await describe(target)) ?? {}) };
-  };
+    return { TableDescription: this.asDescribed((await this.describe(target)) ?? {}) };
+  }
 
-  /** A table as AWS describes it: with this region's ARNs, and where it was restored from. */
-  const adjusted = (table: Json): Json => {
-    const name = String(table.TableName);
-    const { restore: restored } = stateOf(name);
-    const indexes = table.GlobalSecondaryIndexes as Json[] | undefined;
-    const arn = tableArn(place, name);
-    return {
-      ...table,
-      TableArn: arn,
-      ...(indexes && {
-        GlobalSecondaryIndexes: indexes.map((index) => ({
-          ...index,
-          IndexArn: `${arn}/index/${index.IndexName}`,
-        })),
-      }),
-      ...(restored && {
-        RestoreSummary: {
-          SourceTableArn: restored.sourceTableArn,
-          RestoreDateTime: restored.restoreDateTime,
-          RestoreInProgress: restored.inProgress,
-        },
-      }),
-      ...(restored?.inProgress && { TableStatus: 'CREATING' }),
-    };
-  };
+  private asDescribed(table: Json): Json {
+    return describedTable(this.options.place, table, this.stateOf(String(table.TableName)));
+  }
 
-  const continuousBackups = (name: string): Json => {
-    const isOn = stateOf(name).pointInTimeRecovery;
-    const now = nowSeconds();
-    return {
-      ContinuousBackupsDescription: {
-        ContinuousBackupsStatus: 'ENABLED',
-        PointInTimeRecoveryDescription: {
-          PointInTimeRecoveryStatus: isOn ? 'ENABLED' : 'DISABLED',
-          ...(isOn && {
-            RecoveryPeriodInDays: 35,
-            EarliestRestorableDateTime: now,
-            LatestRestorableDateTime: now,
-          }),
-        },
-      },
-    };
-  };
-
-  const policyOf = (name: string): string => {
-    const { policy } = stateOf(name);
+  private policyOf(name: string): string {
+    const { policy } = this.stateOf(name);
     if (policy === undefined) {
       throw new AwsError('PolicyNotFoundException', `Resource-based policy not found for ${name}`);
     }
     return policy;
-  };
+  }
 
-  const perform = async (operation: string, body: Json): Promise<Json> => {
+  private async perform(operation: string, body: Json): Promise<Json> {
     switch (operation) {
       case 'RestoreTableToPointInTime':
-        return restore(body);
+        return this.restore(body);
       case 'DescribeTable': {
-        const { Table } = await engine.call(operation, { ...body, TableName: nameOf(body.TableName) });
-        return { Table: adjusted(Table as Json) };
+        const { Table } = await this.options.engine.call(operation, {
+          ...body,
+          TableName: this.nameOf(body.TableName),
+        });
+        return { Table: this.asDescribed(Table as Json) };
       }
       case 'DeleteTable': {
-        const answer = await engine.call(operation, { ...body, TableName: nameOf(body.TableName) });
-        forget(nameOf(body.TableName));
+        const answer = await this.options.engine.call(operation, {
+          ...body,
+          TableName: this.nameOf(body.TableName),
+        });
+        this.forget(this.nameOf(body.TableName));
         return answer;
       }
       case 'DescribeContinuousBackups':
-        return continuousBackups(await tableOf(body));
+        return continuousBackupsOf(this.stateOf(await this.tableOf(body)));
       case 'UpdateContinuousBackups': {
-        const name = await tableOf(body);
+        const name = await this.tableOf(body);
         const { PointInTimeRecoveryEnabled } = body.PointInTimeRecoverySpecification as Json;
-        change(name, { pointInTimeRecovery: PointInTimeRecoveryEnabled === true });
-        return continuousBackups(name);
+        this.change(name, { pointInTimeRecovery: PointInTimeRecoveryEnabled === true });
+        return continuousBackupsOf(this.stateOf(name));
       }
       case 'PutResourcePolicy': {
         denials(String(body.Policy));
-        change(await tableOf(body), { policy: String(body.Policy) });
+        this.change(await this.tableOf(body), { policy: String(body.Policy) });
         return { RevisionId: String(Date.now()) };
       }
       case 'GetResourcePolicy':
-        return { Policy: policyOf(await tableOf(body)) };
+        return { Policy: this.policyOf(await this.tableOf(body)) };
       default: {
-        const name = await tableOf(body);
-        policyOf(name);
-        const { policy: _, ...rest } = stateOf(name);
-        states.set(name, rest);
-        save();
+        const name = await this.tableOf(body);
+        this.policyOf(name);
+        const { policy: _, ...rest } = this.stateOf(name);
+        this.states.set(name, rest);
+        this.save();
         return {};
       }
     }
-  };
-
-  for (const [name, { createTable, restore: restored }] of [...states]) {
-    if (restored?.inProgress) {
-      if (await describe(name)) await engine.call('DeleteTable', { TableName: name });
-      forget(name);
-    } else if (createTable) tables.push({ createTable });
   }
+}
 
-  return {
-    check(caller, permissions) {
-      const special = [...states].filter(
-        ([, { policy, restore: restored }]) => policy || restored?.inProgress,
-      );
-      if (special.length === 0) return;
-      for (const permission of permissions()) {
-        const { action, resource } = permission;
-        for (const [name, { policy, restore: restored }] of special) {
-          const arn = tableArn(place, name);
-          if (resource !== arn && !resource.startsWith(`${arn}/`)) continue;
-          if (restored?.inProgress && !ON_TABLE.test(action)) {
-            throw new AwsError('ResourceNotFoundException', 'Requested resource not found');
-          }
-          if (policy) refuseIfDenied(policy, caller, permission);
-        }
-      }
-    },
-    answer(operation, body) {
-      if (!OWN_OPERATIONS.has(operation)) return undefined;
-      return perform(operation, parseJsonObject(body)).then((answer) => jsonAnswer(200, answer, '1.0'));
-    },
-    pass: copier.pass,
-  };
-};
-
-/** The request that creates a table with the keys and indexes of another: a restore takes nothing else of it. */
-const createRequestOf = (table: Json, name: string): Json => {
-  const indexes = table.GlobalSecondaryIndexes as Json[] | undefined;
-  return {
-    TableName: name,
-    BillingMode: 'PAY_PER_REQUEST',
-    AttributeDefinitions: table.AttributeDefinitions,
-    KeySchema: table.KeySchema,
-    ...(indexes && {
-      GlobalSecondaryIndexes: indexes.map(({ IndexName, KeySchema, Projection }) => ({
-        IndexName,
-        KeySchema,
-        Projection,
-      })),
-    }),
-  };
-};
-
-const readStates = (file: string): Record<string, TableState> => {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Record<string, TableState>;
-  } catch (error) {
-    if (systemCodeOf(error) === 'ENOENT') return {};
-    throw error;
-  }
+/**
+ * The restores of an engine's tables, kept in `file`. A restore that was in progress when the process ended is undone.
+ * Restored tables are added to `tables`.
+ */
+export const openRestores = async (options: RestoresOptions): Promise<Restores> => {
+  const restores = new TableRestores(options);
+  await restores.recover();
+  return restores;
 };

@@ -35,30 +35,83 @@ const itemsOfBatch = (requests: unknown): unknown[] =>
       })
     : asList(asObject(requests).Keys);
 
-/**
- * Permissions as IAM requires them: a batch needs its own action on every table, a transaction the actions of its items, an index read the
- * action on the index's ARN. Each comes with its partition keys and the attributes that it names.
- */
-export const createDynamoDbPermissions = (place: Place, tables: TableSpec[]): DynamoDbPermissions => {
-  const leadingKeys = createLeadingKeys(tables);
-  const onItems = (action: string, table: string, items: unknown[], request: Json = {}): Permission => ({
-    action,
-    resource: tableArn(place, table),
-    leadingKeys: leadingKeys.ofItems(table, items),
-    attributes: attributesOf(request, items),
-  });
-  const onItem = (action: string, request: Json): Permission =>
-    onItems(action, asText(request.TableName), [request.Key ?? request.Item], request);
-  const onRange = (action: string, request: Json): Permission => {
-    const table = tableArn(place, asText(request.TableName));
-    const index = asText(request.IndexName);
-    return { action, resource: index ? `${table}/index/${index}` : table };
+/** The permissions of calls on one set of tables. */
+class CallPermissions {
+  private readonly place: Place;
+  private readonly leadingKeys: ReturnType<typeof createLeadingKeys>;
+
+  constructor(place: Place, tables: TableSpec[]) {
+    this.place = place;
+    this.leadingKeys = createLeadingKeys(tables);
+  }
+
+  readonly of: DynamoDbPermissions = (operation, body) => {
+    const action = `dynamodb:${operation}`;
+    switch (operation) {
+      case 'BatchGetItem':
+      case 'BatchWriteItem':
+        return Object.entries(asObject(body.RequestItems)).map(([table, requests]) =>
+          this.onItems(action, table, itemsOfBatch(requests), asObject(requests)),
+        );
+      case 'TransactGetItems':
+      case 'TransactWriteItems':
+        return this.ofTransaction(
+          asList(body.TransactItems).flatMap((item) => Object.entries(asObject(item))),
+        );
+      case 'Query':
+        return [
+          {
+            ...this.onRange(action, body),
+            leadingKeys: this.leadingKeys.ofQuery(body),
+            attributes: attributesOf(body),
+          },
+        ];
+      case 'Scan':
+        return [{ ...this.onRange(action, body), attributes: attributesOf(body) }];
+      case 'GetItem':
+      case 'PutItem':
+      case 'UpdateItem':
+      case 'DeleteItem':
+        return [this.onItem(action, body)];
+      case 'RestoreTableToPointInTime':
+        return [
+          { action, resource: tableArn(this.place, asText(body.SourceTableName ?? body.SourceTableArn)) },
+          // The service writes the new table in the caller's name.
+          ...RESTORE_ACTIONS.map((name) => ({
+            action: `dynamodb:${name}`,
+            resource: tableArn(this.place, asText(body.TargetTableName)),
+          })),
+        ];
+      default: {
+        const table = asText(body.TableName ?? body.ResourceArn);
+        return [{ action, resource: table ? tableArn(this.place, table) : '*' }];
+      }
+    }
   };
 
+  private onItems(action: string, table: string, items: unknown[], request: Json = {}): Permission {
+    return {
+      action,
+      resource: tableArn(this.place, table),
+      leadingKeys: this.leadingKeys.ofItems(table, items),
+      attributes: attributesOf(request, items),
+    };
+  }
+
+  private onItem(action: string, request: Json): Permission {
+    return this.onItems(action, asText(request.TableName), [request.Key ?? request.Item], request);
+  }
+
+  private onRange(action: string, request: Json): Permission {
+    const table = tableArn(this.place, asText(request.TableName));
+    const index = asText(request.IndexName);
+    return { action, resource: index ? `${table}/index/${index}` : table };
+  }
+
   /** Every action by all the keys and attributes of its table: AWS does not say whether it looks at each item alone. */
-  const ofTransaction = (parts: [part: string, request: unknown][]): Permission[] => {
+  private ofTransaction(parts: [part: string, request: unknown][]): Permission[] {
     const items = parts.map(([part, request]) =>
-      onItem(TRANSACT_ACTIONS[part] ?? `dynamodb:${part}`, asObject(request)),
+      this.onItem(TRANSACT_ACTIONS[part] ?? `dynamodb:${part}`, asObject(request)),
     );
     return distinct(
       items.map(({ action, resource }) => {
@@ -71,50 +124,15 @@ export const createDynamoDbPermissions = (place: Place, tables: TableSpec[]): Dy
         };
       }),
     );
-  };
+  }
+}
 
-  return (operation, body) => {
-    const action = `dynamodb:${operation}`;
-    switch (operation) {
-      case 'BatchGetItem':
-      case 'BatchWriteItem':
-        return Object.entries(asObject(body.RequestItems)).map(([table, requests]) =>
-          onItems(action, table, itemsOfBatch(requests), asObject(requests)),
-        );
-      case 'TransactGetItems':
-      case 'TransactWriteItems':
-        return ofTransaction(asList(body.TransactItems).flatMap((item) => Object.entries(asObject(item))));
-      case 'Query':
-        return [
-          {
-            ...onRange(action, body),
-            leadingKeys: leadingKeys.ofQuery(body),
-            attributes: attributesOf(body),
-          },
-        ];
-      case 'Scan':
-        return [{ ...onRange(action, body), attributes: attributesOf(body) }];
-      case 'GetItem':
-      case 'PutItem':
-      case 'UpdateItem':
-      case 'DeleteItem':
-        return [onItem(action, body)];
-      case 'RestoreTableToPointInTime':
-        return [
-          { action, resource: tableArn(place, asText(body.SourceTableName ?? body.SourceTableArn)) },
-          // The service writes the new table in the caller's name.
-          ...RESTORE_ACTIONS.map((name) => ({
-            action: `dynamodb:${name}`,
-            resource: tableArn(place, asText(body.TargetTableName)),
-          })),
-        ];
-      default: {
-        const table = asText(body.TableName ?? body.ResourceArn);
-        return [{ action, resource: table ? tableArn(place, table) : '*' }];
-      }
-    }
-  };
-};
+/**
+ * Permissions as IAM requires them: a batch needs its own action on every table, a transaction the actions of its items, an index read the
+ * action on the index's ARN. Each comes with its partition keys and the attributes that it names.
+ */
+export const createDynamoDbPermissions = (place: Place, tables: TableSpec[]): DynamoDbPermissions =>
+  new CallPermissions(place, tables).of;
 
 const distinct = (permissions: Permission[]): Permission[] => [
   ...new Map(permissions.map((one) => [JSON.stringify(one), one])).values(),

@@ -48,10 +48,15 @@ const readUpload = async (directory: string): Promise<Upload> => {
   return JSON.parse(text);
 };
 
+/** Where uploads are kept, and where bytes are written before they are moved to their place. */
+export interface UploadDirectories {
+  uploads: string;
+  staging: string;
+}
+
 /** Stores a part, replacing an earlier one of the same number; returns its entity tag. Throws `NoSuchUpload`, `InvalidArgument`. */
 export const putPart = async (
-  uploads: string,
-  staging: string,
+  { uploads, staging }: UploadDirectories,
   uploadId: string,
   partNumber: number,
   content: Readable,
@@ -73,8 +78,7 @@ async function* readParts(paths: string[]): AsyncGenerator<Buffer> {
 
 /** Joins the parts into one object at the path `pathOf` gives, and ends the upload. Throws `NoSuchUpload`, `InvalidPart`. */
 export const completeUpload = async (
-  uploads: string,
-  staging: string,
+  { uploads, staging }: UploadDirectories,
   uploadId: string,
   parts: Part[],
   pathOf: (upload: Upload) => string,

@@ -81,9 +81,9 @@ export const openObjectStore = async (directory: string): Promise<ObjectStore> =
     delete: async (bucket, key) => removeObject(bucketPath(bucket), pathOf(bucket, key)),
     list: (bucket, options) => listKeys(bucketPath(bucket), options),
     createUpload: (bucket, key, headers) => createUpload(uploads, { bucket, key, headers }),
-    putPart: (uploadId, partNumber, content) => putPart(uploads, staging, uploadId, partNumber, content),
+    putPart: (uploadId, partNumber, content) => putPart({ uploads, staging }, uploadId, partNumber, content),
     completeUpload: (uploadId, parts) =>
-      completeUpload(uploads, staging, uploadId, parts, ({ bucket, key }) => pathOf(bucket, key)),
+      completeUpload({ uploads, staging }, uploadId, parts, ({ bucket, key }) => pathOf(bucket, key)),
     abortUpload: (uploadId) => abortUpload(uploads, uploadId),
   };
 };

@@ -81,80 +81,105 @@ const orLog = (write: () => void): void => {
   }
 };
 
-/** Opens the store in `directory`, created when absent. */
-export const openExecutionStore = (directory: string): ExecutionStore => {
-  mkdirSync(directory, { recursive: true });
-  const indexPath = join(directory, 'index.jsonl');
-  const summaries = new Map<string, ExecutionSummary>();
+/** The store of `openExecutionStore`. */
+class FileStore implements ExecutionStore {
+  private readonly directory: string;
+  private readonly summaries = new Map<string, ExecutionSummary>();
   /** Inputs of running executions. */
-  const inputs = new Map<string, string>();
-  const record = ({ input, ...entry }: IndexEntry) => {
-    const { name } = entry;
-    const summary = { startDate: 0, status: 'RUNNING' as const, ...summaries.get(name), ...entry };
-    summaries.set(name, summary);
-    if (summary.status !== 'RUNNING') inputs.delete(name);
-    else if (input !== undefined) inputs.set(name, input);
-  };
-  const indexText = readIfThere(indexPath);
-  for (const line of parseLines(indexText)) record(line as unknown as IndexEntry);
-  const index = openSync(indexPath, 'a');
-  if (indexText !== '' && !indexText.endsWith('\n')) writeSync(index, '\n');
-  const note = (entry: IndexEntry) => {
-    record(entry);
-    writeSync(index, `${JSON.stringify(entry)}\n`);
-  };
-
-  const pathOf = (name: string) => join(directory, fileNameOf(name));
-  const pending = new Map<string, string>();
+  private readonly inputs = new Map<string, string>();
+  /** The descriptor of the index, open for appending. */
+  private readonly index: number;
+  private readonly pending = new Map<string, string>();
   /** Executions whose file is still that of an earlier run, or none. */
-  const begun = new Set<string>();
-  let timer: NodeJS.Timeout | undefined;
-  const flush = () => {
-    clearTimeout(timer);
-    timer = undefined;
-    for (const [name, text] of pending) {
-      pending.delete(name);
-      (begun.delete(name) ? writeFileSync : appendFileSync)(pathOf(name), text);
+  private readonly begun = new Set<string>();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(directory: string) {
+    this.directory = directory;
+    mkdirSync(directory, { recursive: true });
+    const indexPath = join(directory, 'index.jsonl');
+    const indexText = readIfThere(indexPath);
+    for (const line of parseLines(indexText)) this.record(line as unknown as IndexEntry);
+    this.index = openSync(indexPath, 'a');
+    if (indexText !== '' && !indexText.endsWith('\n')) writeSync(this.index, '\n');
+  }
+
+  find(name: string): ExecutionSummary | undefined {
+    return this.summaries.get(name);
+  }
+
+  list(): readonly ExecutionSummary[] {
+    return [...this.summaries.values()];
+  }
+
+  begin(name: string, input: string, startDate: number): void {
+    this.pending.delete(name);
+    this.begun.add(name);
+    this.add(name, { start: { name, input, startDate } });
+    if (this.inputs.get(name) === undefined) this.note({ name, status: 'RUNNING', startDate, input });
+  }
+
+  append(name: string, event: HistoryEvent): void {
+    this.add(name, { event });
+    this.timer ??= setTimeout(() => orLog(this.flush), WRITE_DELAY_MILLIS).unref();
+  }
+
+  end(name: string, outcome: Outcome): void {
+    this.add(name, { end: outcome });
+    orLog(this.flush);
+    orLog(() => this.note({ name, status: outcome.status, stopDate: outcome.stopDate }));
+  }
+
+  read(name: string): StoredExecution | undefined {
+    this.flush();
+    const lines = parseLines(readIfThere(this.pathOf(name)));
+    const start = lines[0]?.start as { input: string; startDate: number } | undefined;
+    const input = start?.input ?? this.inputs.get(name);
+    if (input === undefined) return undefined;
+    const outcome = lines.findLast((line) => 'end' in line)?.end as Outcome | undefined;
+    return {
+      input,
+      startDate: start?.startDate ?? this.summaries.get(name)?.startDate ?? 0,
+      events: lines.flatMap((line) => ('event' in line ? [line.event as HistoryEvent] : [])),
+      ...(outcome && { outcome }),
+    };
+  }
+
+  close(): void {
+    this.flush();
+    closeSync(this.index);
+  }
+
+  private record({ input, ...entry }: IndexEntry) {
+    const { name } = entry;
+    const summary = { startDate: 0, status: 'RUNNING' as const, ...this.summaries.get(name), ...entry };
+    this.summaries.set(name, summary);
+    if (summary.status !== 'RUNNING') this.inputs.delete(name);
+    else if (input !== undefined) this.inputs.set(name, input);
+  }
+
+  private note(entry: IndexEntry) {
+    this.record(entry);
+    writeSync(this.index, `${JSON.stringify(entry)}\n`);
+  }
+
+  private pathOf(name: string) {
+    return join(this.directory, fileNameOf(name));
+  }
+
+  private readonly flush = () => {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    for (const [name, text] of this.pending) {
+      this.pending.delete(name);
+      (this.begun.delete(name) ? writeFileSync : appendFileSync)(this.pathOf(name), text);
     }
   };
-  const add = (name: string, line: unknown) =>
-    pending.set(name, `${pending.get(name) ?? ''}${JSON.stringify(line)}\n`);
 
-  return {
-    find: (name) => summaries.get(name),
-    list: () => [...summaries.values()],
-    begin(name, input, startDate) {
-      pending.delete(name);
-      begun.add(name);
-      add(name, { start: { name, input, startDate } });
-      if (inputs.get(name) === undefined) note({ name, status: 'RUNNING', startDate, input });
-    },
-    append(name, event) {
-      add(name, { event });
-      timer ??= setTimeout(() => orLog(flush), WRITE_DELAY_MILLIS).unref();
-    },
-    end(name, outcome) {
-      add(name, { end: outcome });
-      orLog(flush);
-      orLog(() => note({ name, status: outcome.status, stopDate: outcome.stopDate }));
-    },
-    read(name) {
-      flush();
-      const lines = parseLines(readIfThere(pathOf(name)));
-      const start = lines[0]?.start as { input: string; startDate: number } | undefined;
-      const input = start?.input ?? inputs.get(name);
-      if (input === undefined) return undefined;
-      const outcome = lines.findLast((line) => 'end' in line)?.end as Outcome | undefined;
-      return {
-        input,
-        startDate: start?.startDate ?? summaries.get(name)?.startDate ?? 0,
-        events: lines.flatMap((line) => ('event' in line ? [line.event as HistoryEvent] : [])),
-        ...(outcome && { outcome }),
-      };
-    },
-    close() {
-      flush();
-      closeSync(index);
-    },
-  };
-};
+  private add(name: string, line: unknown) {
+    return this.pending.set(name, `${this.pending.get(name) ?? ''}${JSON.stringify(line)}\n`);
+  }
+}
+
+/** Opens the store in `directory`, created when absent. */
+export const openExecutionStore = (directory: string): ExecutionStore => new FileStore(directory);

@@ -49,88 +49,101 @@ const taskDetails = (event: TaskEvent): Record<string, unknown> => {
   }
 };
 
-/** A history that passes each event to `write`. Ids count from 1; `previousEventId` is the previous event of the same line of states. */
-export const createHistory = (names: HistoryNames, write: (event: HistoryEvent) => void): History => {
-  let lastId = 0;
+/** The history of `createHistory`: the last ids, from which the next event continues. */
+class RecordedHistory implements History {
+  private readonly names: HistoryNames;
+  private readonly pass: (event: HistoryEvent) => void;
+  private lastId = 0;
   /** The last event of the execution itself, and of each iteration that runs. */
-  let rootId = 0;
-  const lastIds = new WeakMap<Branch, number>();
+  private rootId = 0;
+  private readonly lastIds = new WeakMap<Branch, number>();
 
-  const lastIdOf = (branch: Branch): number =>
-    lastIds.get(branch) ?? (branch.outer ? lastIdOf(branch.outer) : rootId);
+  constructor(names: HistoryNames, write: (event: HistoryEvent) => void) {
+    this.names = names;
+    this.pass = write;
+  }
 
-  const append = (
+  append(type: string, details?: Record<string, unknown>, timestamp?: number): void {
+    this.write(type, details, undefined, timestamp);
+  }
+
+  record(event: RunEvent): void {
+    const { visit } = event;
+    const { state, branch } = visit;
+    const add = (type: string, details?: Record<string, unknown>) => this.write(type, details, branch);
+    const dataOf = (field: string, value: unknown) => ({
+      name: state.name,
+      [field]: JSON.stringify(value ?? null),
+      [`${field}Details`]: INCLUDED,
+    });
+    switch (event.type) {
+      case 'StateEntered':
+        add(`${state.type}StateEntered`, dataOf('input', event.input));
+        return;
+      case 'StateExited':
+        add(`${state.type}StateExited`, dataOf('output', event.output));
+        return;
+      case 'StateStarted':
+        add(`${state.type}StateStarted`, { length: event.length });
+        return;
+      case 'StateSucceeded':
+      case 'StateFailed':
+        add(`${state.type}${event.type}`);
+        return;
+      case 'StateRetried':
+        return;
+      case 'MapIterationStarted':
+      case 'MapIterationSucceeded':
+      case 'MapIterationFailed':
+        this.write(event.type, { name: state.name, index: event.branch.index }, event.branch);
+        return;
+      case 'MapRunStarted': {
+        const mapRunArn = `${this.names.stateMachineArn.replace(':stateMachine:', ':mapRun:')}/${event.map.label}:${randomUUID()}`;
+        add(event.type, { mapRunArn });
+        return;
+      }
+      case 'MapRunSucceeded':
+        add(event.type);
+        return;
+      case 'MapRunFailed':
+        add(event.type, { error: event.error, cause: event.cause });
+        return;
+      default: {
+        const task = {
+          resourceType: 'lambda',
+          resource: state.waitsForToken ? 'invoke.waitForTaskToken' : 'invoke',
+        };
+        const scheduled = event.type === 'TaskScheduled' ? { region: this.names.region } : {};
+        add(event.type, { ...task, ...scheduled, ...taskDetails(event) });
+        if (event.type === 'TaskScheduled') add('TaskStarted', task);
+      }
+    }
+  }
+
+  private lastIdOf(branch: Branch): number {
+    return this.lastIds.get(branch) ?? (branch.outer ? this.lastIdOf(branch.outer) : this.rootId);
+  }
+
+  private write(
     type: string,
     details: Record<string, unknown> | undefined,
     branch: Branch | undefined,
     timestamp = nowSeconds(),
-  ) => {
-    lastId += 1;
+  ) {
+    this.lastId += 1;
     const event: HistoryEvent = {
-      id: lastId,
-      previousEventId: branch ? lastIdOf(branch) : rootId,
+      id: this.lastId,
+      previousEventId: branch ? this.lastIdOf(branch) : this.rootId,
       timestamp,
       type,
     };
     if (details) event[detailsField(type)] = details;
-    if (branch?.outer) lastIds.set(branch, lastId);
-    else rootId = lastId;
-    write(event);
-  };
+    if (branch?.outer) this.lastIds.set(branch, this.lastId);
+    else this.rootId = this.lastId;
+    this.pass(event);
+  }
+}
 
-  return {
-    append: (type, details, timestamp) => append(type, details, undefined, timestamp),
-    record(event) {
-      const { visit } = event;
-      const { state, branch } = visit;
-      const add = (type: string, details?: Record<string, unknown>) => append(type, details, branch);
-      const dataOf = (field: string, value: unknown) => ({
-        name: state.name,
-        [field]: JSON.stringify(value ?? null),
-        [`${field}Details`]: INCLUDED,
-      });
-      switch (event.type) {
-        case 'StateEntered':
-          add(`${state.type}StateEntered`, dataOf('input', event.input));
-          return;
-        case 'StateExited':
-          add(`${state.type}StateExited`, dataOf('output', event.output));
-          return;
-        case 'StateStarted':
-          add(`${state.type}StateStarted`, { length: event.length });
-          return;
-        case 'StateSucceeded':
-        case 'StateFailed':
-          add(`${state.type}${event.type}`);
-          return;
-        case 'StateRetried':
-          return;
-        case 'MapIterationStarted':
-        case 'MapIterationSucceeded':
-        case 'MapIterationFailed':
-          append(event.type, { name: state.name, index: event.branch.index }, event.branch);
-          return;
-        case 'MapRunStarted': {
-          const mapRunArn = `${names.stateMachineArn.replace(':stateMachine:', ':mapRun:')}/${event.map.label}:${randomUUID()}`;
-          add(event.type, { mapRunArn });
-          return;
-        }
-        case 'MapRunSucceeded':
-          add(event.type);
-          return;
-        case 'MapRunFailed':
-          add(event.type, { error: event.error, cause: event.cause });
-          return;
-        default: {
-          const task = {
-            resourceType: 'lambda',
-            resource: state.waitsForToken ? 'invoke.waitForTaskToken' : 'invoke',
-          };
-          const scheduled = event.type === 'TaskScheduled' ? { region: names.region } : {};
-          add(event.type, { ...task, ...scheduled, ...taskDetails(event) });
-          if (event.type === 'TaskScheduled') add('TaskStarted', task);
-        }
-      }
-    },
-  };
-};
+/** A history that passes each event to `write`. Ids count from 1; `previousEventId` is the previous event of the same line of states. */
+export const createHistory = (names: HistoryNames, write: (event: HistoryEvent) => void): History =>
+  new RecordedHistory(names, write);

@@ -55,118 +55,143 @@ export interface MachineServices {
 const isSameJson = (left: string, right: string): boolean =>
   left === right || JSON.stringify(JSON.parse(left)) === JSON.stringify(JSON.parse(right));
 
-/** Opens a state machine and its executions. Throws when the definition cannot run locally. */
-export const openStateMachine = (spec: StateMachineSpec, services: MachineServices): LocalStateMachine =>
-  openDefinition(spec, readDefinition(spec.name, spec.definition), services);
+/** An opened state machine, or the machine of a distributed Map in it. */
+class Machine implements LocalStateMachine {
+  readonly spec: StateMachineSpec;
+  private readonly definition: Definition;
+  private readonly services: MachineServices;
+  readonly maps: ReadonlyMap<string, LocalStateMachine>;
+  readonly store: ExecutionStore;
+  private readonly executions = new Map<string, RunningExecution>();
+  private readonly endListeners = new Map<string, (outcome: Outcome) => void>();
+  private readonly role: string;
+  readonly creationDate: number;
 
-const openDefinition = (
-  spec: StateMachineSpec,
-  definition: Definition,
-  services: MachineServices,
-): LocalStateMachine => {
-  const { place, directory, call, callbacks, announce } = services;
-  const maps = new Map(
-    statesOf(definition).flatMap(({ distributed, processor }) => {
-      if (!distributed || !processor) return [];
-      const { label } = distributed;
-      const own = { ...spec, arn: `${spec.arn}/${label}`, name: `${spec.name}/${label}` };
-      return [[label, openDefinition(own, processor, services)] as const];
-    }),
-  );
-  const store = openExecutionStore(`${directory}/${spec.name}`);
-  const running = new Map<string, RunningExecution>();
-  const ended = new Map<string, (outcome: Outcome) => void>();
-  const role = roleArn(place, spec.roleName);
-  const arnOf = (name: string) => executionArn(place, spec.name, name);
+  constructor(spec: StateMachineSpec, definition: Definition, services: MachineServices) {
+    this.spec = spec;
+    this.definition = definition;
+    this.services = services;
+    this.maps = new Map(
+      statesOf(definition).flatMap(({ distributed, processor }) => {
+        if (!distributed || !processor) return [];
+        const { label } = distributed;
+        const own = { ...spec, arn: `${spec.arn}/${label}`, name: `${spec.name}/${label}` };
+        return [[label, new Machine(own, processor, services)] as const];
+      }),
+    );
+    this.store = openExecutionStore(`${services.directory}/${spec.name}`);
+    this.role = roleArn(services.place, spec.roleName);
+    this.creationDate = nowSeconds();
+  }
 
-  const announceChange = (name: string, input: string, startDate: number, outcome?: Outcome) =>
-    announce({ executionArn: arnOf(name), stateMachineArn: spec.arn, name, startDate, input, outcome });
+  start(name: string | undefined = randomUUID(), input: string): { executionArn: string; startDate: number } {
+    const executing = this.executions.get(name);
+    if (executing && isSameJson(executing.input, input)) {
+      return { executionArn: executing.arn, startDate: executing.startDate };
+    }
+    if (this.store.find(name)) {
+      throw new AwsError('ExecutionAlreadyExists', `Execution Already Exists: '${this.arnOf(name)}'`);
+    }
+    const startDate = nowSeconds();
+    this.run(name, input, startDate);
+    this.announceChange(name, input, startDate);
+    return { executionArn: this.arnOf(name), startDate };
+  }
 
-  const run = (name: string, input: string, startDate: number) => {
-    store.begin(name, input, startDate);
+  begin(input: string): ItemExecution {
+    const name = randomUUID();
+    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    this.endListeners.set(name, resolve);
+    const startDate = nowSeconds();
+    this.run(name, input, startDate);
+    this.announceChange(name, input, startDate);
+    return { ended: promise, stop: () => void this.executions.get(name)?.stop('ABORTED') };
+  }
+
+  running(name: string): RunningExecution | undefined {
+    return this.executions.get(name);
+  }
+
+  openCount(): number {
+    return this.executions.size;
+  }
+
+  abortLeft(): void {
+    for (const { name, status } of this.store.list()) {
+      if (status === 'RUNNING') this.store.end(name, { status: 'ABORTED', stopDate: nowSeconds() });
+    }
+    for (const machine of this.maps.values()) machine.abortLeft();
+  }
+
+  resume(): void {
+    for (const machine of this.maps.values()) machine.abortLeft();
+    for (const { name, status } of this.store.list()) {
+      if (status !== 'RUNNING' || this.executions.has(name)) continue;
+      const stored = this.store.read(name);
+      if (!stored) {
+        // Its file is gone; without the input it cannot start again.
+        this.store.end(name, { status: 'FAILED', stopDate: nowSeconds(), error: 'States.Runtime' });
+      } else if (stored.outcome) {
+        // The process died before it wrote the end to the index, and may not have announced it.
+        this.store.end(name, stored.outcome);
+        this.announceChange(name, stored.input, stored.startDate, stored.outcome);
+      } else {
+        this.run(name, stored.input, stored.startDate);
+      }
+    }
+  }
+
+  close(): void {
+    for (const execution of this.executions.values()) execution.leave();
+    for (const machine of this.maps.values()) machine.close();
+    this.store.close();
+  }
+
+  private arnOf(name: string) {
+    return executionArn(this.services.place, this.spec.name, name);
+  }
+
+  private announceChange(name: string, input: string, startDate: number, outcome?: Outcome) {
+    return this.services.announce({
+      executionArn: this.arnOf(name),
+      stateMachineArn: this.spec.arn,
+      name,
+      startDate,
+      input,
+      outcome,
+    });
+  }
+
+  private run(name: string, input: string, startDate: number) {
+    this.store.begin(name, input, startDate);
     const execution = runExecution(
       {
-        definition,
-        stateMachine: { arn: spec.arn, name: spec.name, roleArn: role },
-        principal: spec.principal,
-        region: place.region,
-        store,
-        call,
+        definition: this.definition,
+        stateMachine: { arn: this.spec.arn, name: this.spec.name, roleArn: this.role },
+        principal: this.spec.principal,
+        region: this.services.place.region,
+        store: this.store,
+        call: this.services.call,
         clock: systemClock,
-        callbacks,
+        callbacks: this.services.callbacks,
         startItem: (label, item) => {
-          const machine = maps.get(label);
-          if (!machine) throw new Error(`State machine ${spec.name} has no Map ${label}`);
+          const machine = this.maps.get(label);
+          if (!machine) throw new Error(`State machine ${this.spec.name} has no Map ${label}`);
           return machine.begin(item);
         },
       },
-      { arn: arnOf(name), name, input, startDate },
+      { arn: this.arnOf(name), name, input, startDate },
       (outcome) => {
-        running.delete(name);
-        announceChange(name, input, startDate, outcome);
-        ended.get(name)?.(outcome);
-        ended.delete(name);
+        this.executions.delete(name);
+        this.announceChange(name, input, startDate, outcome);
+        this.endListeners.get(name)?.(outcome);
+        this.endListeners.delete(name);
       },
     );
-    running.set(name, execution);
-  };
+    this.executions.set(name, execution);
+  }
+}
 
-  return {
-    spec,
-    creationDate: nowSeconds(),
-    store,
-    start(name = randomUUID(), input) {
-      const executing = running.get(name);
-      if (executing && isSameJson(executing.input, input)) {
-        return { executionArn: executing.arn, startDate: executing.startDate };
-      }
-      if (store.find(name)) {
-        throw new AwsError('ExecutionAlreadyExists', `Execution Already Exists: '${arnOf(name)}'`);
-      }
-      const startDate = nowSeconds();
-      run(name, input, startDate);
-      announceChange(name, input, startDate);
-      return { executionArn: arnOf(name), startDate };
-    },
-    begin(input) {
-      const name = randomUUID();
-      const { promise, resolve } = Promise.withResolvers<Outcome>();
-      ended.set(name, resolve);
-      const startDate = nowSeconds();
-      run(name, input, startDate);
-      announceChange(name, input, startDate);
-      return { ended: promise, stop: () => void running.get(name)?.stop('ABORTED') };
-    },
-    maps,
-    running: (name) => running.get(name),
-    openCount: () => running.size,
-    abortLeft() {
-      for (const { name, status } of store.list()) {
-        if (status === 'RUNNING') store.end(name, { status: 'ABORTED', stopDate: nowSeconds() });
-      }
-      for (const machine of maps.values()) machine.abortLeft();
-    },
-    resume() {
-      for (const machine of maps.values()) machine.abortLeft();
-      for (const { name, status } of store.list()) {
-        if (status !== 'RUNNING' || running.has(name)) continue;
-        const stored = store.read(name);
-        if (!stored) {
-          // Its file is gone; without the input it cannot start again.
-          store.end(name, { status: 'FAILED', stopDate: nowSeconds(), error: 'States.Runtime' });
-        } else if (stored.outcome) {
-          // The process died before it wrote the end to the index, and may not have announced it.
-          store.end(name, stored.outcome);
-          announceChange(name, stored.input, stored.startDate, stored.outcome);
-        } else {
-          run(name, stored.input, stored.startDate);
-        }
-      }
-    },
-    close() {
-      for (const execution of running.values()) execution.leave();
-      for (const machine of maps.values()) machine.close();
-      store.close();
-    },
-  };
-};
+/** Opens a state machine and its executions. Throws when the definition cannot run locally. */
+export const openStateMachine = (spec: StateMachineSpec, services: MachineServices): LocalStateMachine =>
+  new Machine(spec, readDefinition(spec.name, spec.definition), services);

@@ -37,52 +37,108 @@ export interface StepFunctionsServices extends Omit<IntegrationServices, 'invoke
 const INVALID_INPUT = { code: 'InvalidExecutionInput', label: 'Invalid State Machine Execution Input' };
 const INVALID_OUTPUT = { code: 'InvalidOutput', label: 'Invalid Output' };
 
-/** A Step Functions without machines. */
-export const createStepFunctions = (services: StepFunctionsServices): StepFunctions => {
-  const { place } = services;
-  const machines = new Map<string, LocalStateMachine>();
-  const callbacks = new Callbacks();
+/** The Step Functions of `createStepFunctions`: its machines, and a method for each operation. */
+class LocalStepFunctions implements StepFunctions {
+  private readonly services: StepFunctionsServices;
+  private readonly machines = new Map<string, LocalStateMachine>();
+  private readonly callbacks = new Callbacks();
+  private readonly operations: Record<string, (body: Json) => Json>;
 
-  const findMachine = (arn: string): LocalStateMachine => {
-    const machine = machines.get(arn);
+  constructor(services: StepFunctionsServices) {
+    this.services = services;
+    this.operations = {
+      StartExecution: this.startExecution,
+      StopExecution: this.stopExecution,
+      DescribeExecution: (body) => describeExecution(this.findExecution(body)),
+      GetExecutionHistory: (body) => getExecutionHistory(this.findExecution(body), body),
+      ListExecutions: (body) =>
+        listExecutions(this.services.place, this.findMachine(requiredText(body, 'stateMachineArn')), body),
+      ListStateMachines: (body) => {
+        const { page, nextToken } = takePage(body, [...this.machines.values()]);
+        const stateMachines = page.map(({ spec: { arn, name }, creationDate }) => ({
+          ...{ stateMachineArn: arn, name, type: 'STANDARD', creationDate },
+        }));
+        return { stateMachines, nextToken };
+      },
+      SendTaskSuccess: (body) => {
+        const output = jsonText(body, 'output', INVALID_OUTPUT);
+        const task = this.callbacks.find(requiredText(body, 'taskToken'));
+        if (!task)
+          throw new AwsError('TaskTimedOut', "Task Timed Out: 'Provided task does not exist anymore'");
+        task.succeed(JSON.parse(output));
+        return {};
+      },
+    };
+  }
+
+  authorize(principal: Principal, operation: string, body: Json): () => Json {
+    const perform = this.operations[operation];
+    if (!perform) {
+      throw new AwsError('UnknownOperationException', `The local Step Functions has no ${operation}`);
+    }
+    const tokenMachineArn = operation === 'SendTaskSuccess' ? this.tokenMachine(body) : undefined;
+    const refused = findRefusal(principal, stepFunctionsPermissions(operation, body, tokenMachineArn));
+    if (refused) throw new AwsError('AccessDeniedException', refused);
+    return () => perform(body);
+  }
+
+  start(specs: StateMachineSpec[], invoke: InvokeFunction, publish: (event: AwsEvent) => void): void {
+    const machineServices: MachineServices = {
+      place: this.services.place,
+      directory: this.services.directory,
+      call: createIntegration({ ...this.services, invoke }),
+      callbacks: this.callbacks,
+      announce: (change) => publish(statusChangeEvent(this.services.place, change)),
+    };
+    const opened = specs.map((spec) => openStateMachine(spec, machineServices));
+    for (const machine of opened) this.machines.set(machine.spec.arn, machine);
+    for (const machine of opened) machine.resume();
+  }
+
+  close(): void {
+    for (const machine of this.machines.values()) machine.close();
+  }
+
+  private findMachine(arn: string): LocalStateMachine {
+    const machine = this.machines.get(arn);
     if (!machine) throw new AwsError('StateMachineDoesNotExist', `State Machine Does Not Exist: '${arn}'`);
     return machine;
-  };
+  }
 
   /** The machine of executions: of a distributed Map, its ARN ends with a slash and the label. */
-  const ownerOf = (arn: string): LocalStateMachine | undefined => {
+  private ownerOf(arn: string): LocalStateMachine | undefined {
     const [machineArn = '', ...labels] = arn.split('/');
-    return labels.reduce((machine, label) => machine?.maps.get(label), machines.get(machineArn));
-  };
+    return labels.reduce((machine, label) => machine?.maps.get(label), this.machines.get(machineArn));
+  }
 
-  const findExecution = (body: Json) => {
+  private findExecution(body: Json) {
     const arn = requiredText(body, 'executionArn');
     const parsed = parseExecutionArn(arn);
     if (!parsed) throw new AwsError('InvalidArn', `Invalid Arn: 'Invalid ARN: ${arn}'`);
-    const machine = ownerOf(stateMachineArn(place, parsed.machineName));
+    const machine = this.ownerOf(stateMachineArn(this.services.place, parsed.machineName));
     if (!machine?.store.find(parsed.name)) {
       throw new AwsError('ExecutionDoesNotExist', `Execution Does Not Exist: '${arn}'`);
     }
     return { arn, machine, name: parsed.name };
-  };
+  }
 
-  const startExecution = (body: Json) => {
+  private readonly startExecution = (body: Json) => {
     const name = executionName(body);
     const input = jsonText(body, 'input', INVALID_INPUT);
-    const machine = findMachine(requiredText(body, 'stateMachineArn'));
-    const open = [...machines.values()].reduce((sum, { openCount }) => sum + openCount(), 0);
+    const machine = this.findMachine(requiredText(body, 'stateMachineArn'));
+    const open = [...this.machines.values()].reduce((sum, machine) => sum + machine.openCount(), 0);
     // A repeated start of a running execution opens none.
-    if (open >= services.maxOpenExecutions && (name === undefined || !machine.running(name))) {
+    if (open >= this.services.maxOpenExecutions && (name === undefined || !machine.running(name))) {
       throw new AwsError(
         'ExecutionLimitExceeded',
-        `Execution Limit Exceeded: '${services.maxOpenExecutions} executions are running'`,
+        `Execution Limit Exceeded: '${this.services.maxOpenExecutions} executions are running'`,
       );
     }
     return machine.start(name, input);
   };
 
-  const stopExecution = (body: Json) => {
-    const { machine, name } = findExecution(body);
+  private readonly stopExecution = (body: Json) => {
+    const { machine, name } = this.findExecution(body);
     const { stopDate } =
       machine.running(name)?.stop('ABORTED', optionalText(body, 'error'), optionalText(body, 'cause')) ??
       machine.store.find(name) ??
@@ -91,63 +147,17 @@ export const createStepFunctions = (services: StepFunctionsServices): StepFuncti
   };
 
   /** The state machine of a token. Throws `InvalidToken`, or `TaskDoesNotExist` when its execution is unknown. */
-  const tokenMachine = (body: Json): string => {
+  private tokenMachine(body: Json): string {
     const owner = readToken(requiredText(body, 'taskToken'));
     if (!owner) throw new AwsError('InvalidToken', "Invalid Token: 'Invalid token'");
-    const arn = stateMachineArn(place, owner.machineName);
-    if (!ownerOf(arn)?.store.find(owner.executionName)) {
+    const arn = stateMachineArn(this.services.place, owner.machineName);
+    if (!this.ownerOf(arn)?.store.find(owner.executionName)) {
       throw new AwsError('TaskDoesNotExist', "Task Does Not Exist: 'Provided task does not exist'");
     }
     return arn;
-  };
+  }
+}
 
-  const operations: Record<string, (body: Json) => Json> = {
-    StartExecution: startExecution,
-    StopExecution: stopExecution,
-    DescribeExecution: (body) => describeExecution(findExecution(body)),
-    GetExecutionHistory: (body) => getExecutionHistory(findExecution(body), body),
-    ListExecutions: (body) => listExecutions(place, findMachine(requiredText(body, 'stateMachineArn')), body),
-    ListStateMachines: (body) => {
-      const { page, nextToken } = takePage(body, [...machines.values()]);
-      const stateMachines = page.map(({ spec: { arn, name }, creationDate }) => ({
-        ...{ stateMachineArn: arn, name, type: 'STANDARD', creationDate },
-      }));
-      return { stateMachines, nextToken };
-    },
-    SendTaskSuccess: (body) => {
-      const output = jsonText(body, 'output', INVALID_OUTPUT);
-      const task = callbacks.find(requiredText(body, 'taskToken'));
-      if (!task) throw new AwsError('TaskTimedOut', "Task Timed Out: 'Provided task does not exist anymore'");
-      task.succeed(JSON.parse(output));
-      return {};
-    },
-  };
-
-  return {
-    authorize(principal, operation, body) {
-      const perform = operations[operation];
-      if (!perform) {
-        throw new AwsError('UnknownOperationException', `The local Step Functions has no ${operation}`);
-      }
-      const tokenMachineArn = operation === 'SendTaskSuccess' ? tokenMachine(body) : undefined;
-      const refused = findRefusal(principal, stepFunctionsPermissions(operation, body, tokenMachineArn));
-      if (refused) throw new AwsError('AccessDeniedException', refused);
-      return () => perform(body);
-    },
-    start(specs, invoke, publish) {
-      const machineServices: MachineServices = {
-        place,
-        directory: services.directory,
-        call: createIntegration({ ...services, invoke }),
-        callbacks,
-        announce: (change) => publish(statusChangeEvent(place, change)),
-      };
-      const opened = specs.map((spec) => openStateMachine(spec, machineServices));
-      for (const machine of opened) machines.set(machine.spec.arn, machine);
-      for (const machine of opened) machine.resume();
-    },
-    close() {
-      for (const machine of machines.values()) machine.close();
-    },
-  };
-};
+/** A Step Functions without machines. */
+export const createStepFunctions = (services: StepFunctionsServices): StepFunctions =>
+  new LocalStepFunctions(services);
