@@ -7,7 +7,7 @@ import { Part } from '../world/part.ts';
 import { falCallsOf } from '../world/upstream/fal.ts';
 import type { World } from '../world/world.ts';
 
-/** One request from its first write to its removal, as the table saw it. */
+/** A request from first write to removal, as seen by the table. */
 export interface Life {
   requestId: string;
   accountId: string;
