@@ -32,7 +32,7 @@ const environmentOf = ({ key }: Caller) => ({
 });
 
 test.each(TIMES)('The examples in curl run as written, with the ids of what they made (%i)', async () => {
-  // The quick start is run by test/contract/quick-start.test.ts.
+  // The quick start is run by quick-start.test.ts.
   const [_setUp, quickStart = '', ...examples] = examplesIn('sh');
   const ids = new Map<string, string>();
   const filled = (code: string): string =>
