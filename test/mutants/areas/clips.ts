@@ -23,7 +23,7 @@ export const CLIPS = bugs('clips', [
   [
     'copies of a repeated creation stay',
     'core/creation/measured-creation.ts',
-    "if (written.kind === 'repeated') await discardCopies();",
-    'if (!written.kind) await discardCopies();',
+    'if (!needsCopies) await discardCopies();',
+    'if (needsCopies === undefined) await discardCopies();',
   ],
 ]);
