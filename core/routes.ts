@@ -1,4 +1,4 @@
-/** One route of the HTTP API; `path` names its parameters in braces, as API Gateway does. */
+/** A route of the HTTP API. `path` has parameters in braces, as in API Gateway. */
 export interface Route {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
@@ -37,7 +37,7 @@ export type EndpointName = keyof typeof ROUTES;
 /** The endpoint that a deployment has only where it publishes rates. */
 export const QUOTES = 'create-quote' satisfies EndpointName;
 
-/** Where the routes for OpenAI's clients begin; other paths below are unknown to them. */
+/** The path prefix of the routes for OpenAI clients. */
 export const OPENAI_ROOT = '/openai';
 
 /** The routes for OpenAI's clients, as `ROUTES`: in their shapes, and only where the deployment wants them. */

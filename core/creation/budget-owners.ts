@@ -3,7 +3,7 @@ import type { BudgetOwner } from '../budgets/budget-rules.ts';
 import { type EndUser, endUserIdOf } from '../end-users/end-users.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 
-/** The owners of the budgets that count the debit of a request: its end-user and its API key, as far as they have a budget. */
+/** The budget owners for the debit of a request: the end-user and the API key, each only with a budget. */
 export const budgetOwners = (
   request: StoredRequest,
   account: Pick<Account, 'keyBudgets'>,

@@ -43,7 +43,7 @@ export interface CreationFacts {
   credentials: ReadonlySet<ProviderId>;
   /** Why the model is refused after its end. */
   retired?: string | undefined;
-  /** What routes cost us. */
+  /** Our cost by route. */
   routeCosts?: RouteCosts;
   /** The routes that operators left by hand. */
   left?: LeftRoutes;
@@ -56,8 +56,8 @@ export interface CreationFacts {
 }
 
 /**
- * Access pattern 52: reads the facts in one parallel round trip, as far as the submission names its model and end-user: model settings and
- * credentials as cached, the others strongly consistent.
+ * Access pattern 52: reads the facts for a submission in one parallel round trip, as far as model and end-user are named. Model
+ * settings and credentials are cached, other facts strongly consistent.
  */
 export const loadCreationFacts = async (
   accountId: string,
@@ -93,7 +93,7 @@ export const loadCreationFacts = async (
   };
 };
 
-/** What decides the first route of a request for this model. */
+/** The facts that decide the first route of a request for a model. */
 export const routeFactsOf = (modelId: string, { credentials, left = {} }: CreationFacts): RouteFacts => {
   const providers = routesOf(modelId).map(({ provider }) => provider);
   return { keyless: new Set(providers.filter((provider) => !credentials.has(provider))), left };

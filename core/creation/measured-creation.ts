@@ -30,31 +30,34 @@ import {
   writeCreation,
 } from './write-creation.ts';
 
-/** How many creations of one account may measure inputs at once: each waits for `measure-clips`, whose concurrency all accounts share. */
+/**
+ * Limit on an account's creations that measure inputs at once: each waits for `measure-clips`, whose concurrency all accounts
+ * share.
+ */
 export const MEASURING_SLOTS = 4;
-/** Longer than all attempts of a call to `measure-clips` (`CALL_LIMITS`). */
+/** Lease of a slot: longer than all attempts of a call to `measure-clips` (`CALL_LIMITS`). */
 const LEASE_SECONDS = 25;
 
-/** A request whose inputs are to be measured, and its account as read before. */
+/** A request with inputs to measure, and its account as read before. */
 type ToMeasure = Pick<JudgedCreation, 'request' | 'account' | 'now'>;
 
-/** Writes a creation that nothing refuses so far. */
+/** Writes a judged creation. */
 type Write = (judged: JudgedCreation) => Promise<WrittenCreation | RepeatedCreation>;
 
-/** How inputs are measured, and the copies of a refused creation removed. */
+/** The calls that measure inputs, and remove the copies of a refused creation. */
 export interface Measuring {
   measure: (inputs: InputsToMeasure) => Promise<InputMeasure[]>;
   discard: (inputs: InputsToMeasure) => Promise<void>;
 }
 
-/** How inputs are measured, where not as usual. */
+/** Replacements for the usual way to measure inputs. */
 interface MeasuringWays {
   measuring?: Measuring | undefined;
   /** The bytes of files that came with the creation, by handle. */
   carried?: Carried;
 }
 
-/** How a creation is measured and written, where not as usual. `write` stores the files that came with it. */
+/** Replacements for the usual ways to measure and write a creation. `write` also stores the files that came with the creation. */
 export interface WritingWays extends MeasuringWays {
   write?: Write;
 }
@@ -63,7 +66,7 @@ type Carried = ReadonlyMap<string, Uint8Array>;
 
 const MEASURE_CLIPS: Measuring = { measure: invokeMeasureClips, discard: invokeDiscardClips };
 
-/** The inputs that are measured: reference videos, which are billed, and files of ours. Other files are judged by their provider. */
+/** The inputs that are measured: reference videos, which are billed, and files of ours. The provider judges other files. */
 export const inputsToMeasure = (request: StoredRequest): InputFile[] =>
   inputFilesOf(request).filter(({ medium, url }) => medium === 'video' || parseHandle(url));
 
@@ -81,12 +84,12 @@ export const writeMeasured = (
   });
 
 /**
- * Measures the inputs of a request, if it has any to measure, and hands it to `use` with what was found. Its reference videos are copied into
- * the bucket. The copies are removed when `use` does not need them or throws, unless the request may have been written after all; the
- * bucket's lifecycle removes what a dead process or a failed removal leaves.
+ * Measures the inputs of a request, copies its reference videos into the bucket, and calls `use` with the measured request. The
+ * copies are removed when `use` does not need copies or throws, unless the request may have been written after all. The bucket's
+ * lifecycle removes copies that a dead process or a failed removal leaves.
  *
- * Throws what `use` and `measure` throw, and `ValidationError` for files that cannot be used. Throws `ServiceError` with `rate_limited`
- * when too many are being measured, or when the account's allowance of the hour is used up.
+ * Throws what `use` and `measure` throw, and `ValidationError` for files that cannot be used. Throws `ServiceError` with
+ * `rate_limited` when too many requests are being measured, or the account's allowance of the hour is used up.
  */
 export const withMeasuredInputs = async <Result>(
   { request, account: { accountId, earnedWork }, now }: ToMeasure,
@@ -126,7 +129,7 @@ export const withMeasuredInputs = async <Result>(
 /** Longer than any measuring takes. */
 const URL_SECONDS = 60;
 
-/** The files to measure. Those of ours are signed for a minute. */
+/** The files to measure. Files of ours have URLs signed for a minute. */
 const workFor = async (
   { request, now }: Pick<ToMeasure, 'request' | 'now'>,
   inputs: readonly InputFile[],
@@ -145,7 +148,7 @@ const workFor = async (
   return { requestId: request.requestId, files, longestSeconds: referenceVideoMaxSeconds };
 };
 
-/** The limits of a model on reference videos. Together they have the most seconds for which no route of it refuses early. */
+/** The limits of a model on reference videos. The total length may be as long as the most generous route accepts. */
 const clipLimitsOf = (modelId: string, { credentials, left }: CreationFacts): ClipLimits => ({
   ...findVideoModel(modelId),
   routeSeconds: Math.max(
@@ -158,10 +161,10 @@ const clipLimitsOf = (modelId: string, { credentials, left }: CreationFacts): Cl
 const isCopied = (measure: InputMeasure): boolean =>
   'extension' in measure && measure.extension !== undefined;
 
-/** Measuring never began, so it cost nothing and there are no copies. */
+/** Whether an error means that measuring never began: without cost and without copies. */
 const isThrottled = (error: unknown): boolean => error instanceof ServiceError;
 
-/** The request with what measuring its inputs found. Throws `ValidationError` when they cannot be used. */
+/** The request with the results of measuring its inputs. Throws `ValidationError` for unusable inputs. */
 const withMeasures = (
   request: StoredRequest,
   inputs: readonly InputFile[],

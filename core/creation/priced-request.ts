@@ -19,5 +19,5 @@ export const pricedRequest = (
   const inputsExpireAt = inputsExpiry(inputFilesOf(creation), requestsNamed);
   const id = requestId ?? newRequestId(creation.model.type, submission.now);
   const own = { rate, routeCosts, inputsExpireAt, routes: routeFactsOf(creation.model.id, facts) };
-  return newRequest(id, account.accountId, creation, own, submission.now);
+  return newRequest({ requestId: id, accountId: account.accountId }, creation, own, submission.now);
 };

@@ -8,19 +8,19 @@ import { type NewVideoRequest, parseVideoRequest } from './create-video-rules.ts
 import type { NewCreation, ParsedCreation } from './creation-fields.ts';
 import { type Idempotency, idempotencyOf } from './idempotency.ts';
 
-/** What can be created. */
+/** The kinds of requests. */
 export type NewRequest = NewImageRequest | NewVideoRequest;
 
 /** A creation as it arrived, before its body is parsed. */
 export interface ReceivedCreation {
   /** The caller's API key. */
   keyId: string;
-  /** As callers write it: `POST /v1/videos`. */
+  /** Method and path: `POST /v1/videos`. */
   route: string;
   body: ReadBody;
   /** Fingerprinted in place of the body: each call stores the files of a form as other uploads. */
   sent?: unknown;
-  /** As sent; when it is malformed, `fields` says so. */
+  /** The raw header; `fields` has the problem of a malformed header. */
   idempotencyKey: string | undefined;
   /** Errors outside the body. */
   fields: FieldErrors;

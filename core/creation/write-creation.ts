@@ -71,7 +71,7 @@ interface Basis {
   owners: BudgetOwner[];
 }
 
-/** An attempt of the transaction: its writes, if there is anything to write, and the result once it has committed. */
+/** An attempt of the transaction: the writes, absent when nothing is left to write, and the result after the commit. */
 interface Attempt {
   basis: Basis;
   writes?: CreationWrites;

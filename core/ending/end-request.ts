@@ -82,7 +82,7 @@ type EndWrites = NamedWrites<
   'request' | 'endUser' | 'pause' | 'account' | 'entry' | 'extra' | 'webhook' | 'budgets'
 >;
 
-/** An attempt of the transaction: its writes, and the stored items that it relies on. */
+/** An attempt of the transaction: the writes, and the stored state they build on. */
 interface Attempt {
   /** The account that gets the refund; undefined without a refund. */
   head: LedgerHead | undefined;

@@ -82,7 +82,10 @@ const listVideos = async (request: ApiRequest): Promise<APIGatewayProxyResult> =
   const { accountId } = await authorize(identifyCaller(request), 'generations:read', request.now);
   const { limit, after: afterRequest, isAscending } = listQuery(request);
   const page = { page: 1, pageSize: limit };
-  const found = await listRequests(accountId, 'video', { afterRequest, isAscending }, page, request.now);
+  const found = await listRequests(
+    { accountId, kind: 'video', filter: { afterRequest, isAscending }, now: request.now },
+    page,
+  );
   const isVideo = (stored: StoredRequest) => stored.kind === 'video';
   const data = readable(
     found.items.filter(isVideo),

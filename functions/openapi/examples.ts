@@ -217,7 +217,7 @@ export const ANSWERS = {
 };
 
 /** Values of parameters. */
-export const PARAMETERS = { requestId: IMAGES_ID, videoId: VIDEO_ID, email: EMAIL };
+export const PATH_EXAMPLES = { requestId: IMAGES_ID, videoId: VIDEO_ID, email: EMAIL };
 
 const ACCOUNT_ID = 'acc_01JD4KXQ8M0000000000000003';
 const eventOf = (type: WebhookType, data: GenerationRecord | VideoRecord | BalanceEventData) => ({

@@ -9,7 +9,7 @@ import { BULK_DELETE_BODY } from '../http/bulk-delete-body.ts';
 import { BALANCE_QUERY, END_USERS_QUERY, MODELS_QUERY, PAGE_QUERY, USAGE_QUERY } from '../http/queries.ts';
 import { RECORD_QUERY } from '../http/record-read.ts';
 import { REQUESTS_QUERIES } from '../http/request-queries.ts';
-import { ANSWERS, BODIES, IMAGE_RECORDS, PARAMETERS, VIDEO_RECORDS } from './examples.ts';
+import { ANSWERS, BODIES, IMAGE_RECORDS, PATH_EXAMPLES, VIDEO_RECORDS } from './examples.ts';
 import { bodySchema, type FieldNotes, type Json, queryParameters, schemaRef } from './json-schema.ts';
 import {
   BALANCE_NOTES,
@@ -29,7 +29,7 @@ export type CallerEndpoint = Exclude<EndpointName, 'receive-callback'>;
 /** Statuses of refusals that only some operations have. Every operation has 400, 401, 403, 429 and 500. */
 export type OwnRefusal = 402 | 404 | 409 | 422 | 503;
 
-/** One operation of the document, without what follows from its route and from the table of errors. */
+/** An operation of the document, without the parts derived from its route and from the table of errors. */
 export interface Operation {
   tag: string;
   summary: string;
@@ -90,8 +90,8 @@ const queries = (query: Parameters<typeof queryParameters>[0]): Json[] => queryP
 
 const IDEMPOTENCY_KEY: Json = { $ref: '#/components/parameters/IdempotencyKey' };
 const CREATION_REFUSALS = [402, 409, 422, 503] as const;
-const IMAGES = { requestId: PARAMETERS.requestId };
-const END_USER = { email: PARAMETERS.email };
+const IMAGES = { requestId: PATH_EXAMPLES.requestId };
+const END_USER = { email: PATH_EXAMPLES.email };
 
 /** Headers of answers to creations for a model whose end is announced. */
 const MODEL_END = ['Deprecation', 'Sunset'] as const;
@@ -146,7 +146,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     summary: 'Read a request for images',
     description: 'Signs the URLs of its files anew. Never debits.',
     scope: 'generations:read',
-    client: call('getImage', PARAMETERS.requestId),
+    client: call('getImage', PATH_EXAMPLES.requestId),
     path: IMAGES,
     parameters: queries(RECORD_QUERY),
     answer: record('GenerationRecord', IMAGE_RECORDS),
@@ -157,7 +157,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     summary: 'Delete a request',
     description: 'Images or video, with its files. Nothing is ever cancelled: an unfinished request is 409.',
     scope: 'generations:write',
-    client: call('deleteRequest', PARAMETERS.requestId),
+    client: call('deleteRequest', PATH_EXAMPLES.requestId),
     path: IMAGES,
     answer: answered('It is gone.', 'DeletedRequest', ANSWERS.deletedRequest),
     refusals: [404, 409],
@@ -209,8 +209,8 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     description:
       'Signs the URL of its file anew. Of an unfinished one it queries the provider, at most once in 10 s. Never debits.',
     scope: 'generations:read',
-    client: call('getVideo', PARAMETERS.videoId),
-    path: { requestId: PARAMETERS.videoId },
+    client: call('getVideo', PATH_EXAMPLES.videoId),
+    path: { requestId: PATH_EXAMPLES.videoId },
     parameters: queries(RECORD_QUERY),
     answer: record('VideoRecord', VIDEO_RECORDS),
     refusals: [404],
@@ -251,7 +251,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     description:
       'Their creations are 403 from now on; work under way continues. Safe to repeat: it renews `blockedAt`.',
     scope: 'end-users:write',
-    client: call('blockEndUser', PARAMETERS.email),
+    client: call('blockEndUser', PATH_EXAMPLES.email),
     path: END_USER,
     answer: answered('Blocked.', 'EndUserBlock', ANSWERS.blocked),
     refusals: [404],
@@ -261,7 +261,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     summary: 'Unblock an end-user',
     description: 'Safe to repeat.',
     scope: 'end-users:write',
-    client: call('unblockEndUser', PARAMETERS.email),
+    client: call('unblockEndUser', PATH_EXAMPLES.email),
     path: END_USER,
     answer: answered('Not blocked.', 'EndUserBlock', ANSWERS.unblocked),
     refusals: [404],
@@ -271,7 +271,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     summary: "Read an end-user's budget",
     description: 'With what is spent of it. Without a budget, what the requests cost that are there.',
     scope: 'end-users:read',
-    client: call('getBudget', PARAMETERS.email),
+    client: call('getBudget', PATH_EXAMPLES.email),
     path: END_USER,
     answer: answered('The budget.', 'EndUserBudget', ANSWERS.budget),
     refusals: [404],
@@ -282,7 +282,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     description:
       'xTokens in a UTC day and in a calendar month; `null` or missing: any amount. A creation that would exceed it is 402, also among many at once. The first budget begins with what was spent so far. When the end-user creates all the time it may be 503: repeat it.',
     scope: 'end-users:write',
-    client: call('setBudget', PARAMETERS.email, BODIES.budget),
+    client: call('setBudget', PATH_EXAMPLES.email, BODIES.budget),
     path: END_USER,
     body: { schema: 'Budget', example: BODIES.budget },
     answer: answered('The budget.', 'EndUserBudget', ANSWERS.budget),
@@ -294,7 +294,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     description:
       'With every request and file. With unfinished requests it is 409: block, wait, repeat. When one call cannot finish it is 503: repeat it until it is 200. Each call counts what it removed itself.',
     scope: 'end-users:write',
-    client: call('deleteEndUser', PARAMETERS.email),
+    client: call('deleteEndUser', PATH_EXAMPLES.email),
     path: END_USER,
     answer: answered('They are gone.', 'DeletedEndUser', ANSWERS.deletedEndUser),
     refusals: [404, 409, 503],

@@ -45,7 +45,7 @@ const NAMES = functionNames();
 const OPTIONAL = ['sandbox/answer-as-providers', 'events/run-canary', 'api/create-quote'];
 /** The functions that measure videos. */
 const VIDEO_FUNCTIONS = ['media/measure-clips', 'workflow/store-outputs'];
-/** The files of a bundle: its module; the pages beside the function that publishes them; the thread and the library of one that measures videos. */
+/** The files of a bundle: the module, and for some functions the public pages, or the measuring thread with its library. */
 const filesOf = (name: string): string[] => {
   const pages = name === 'events/publish-pages' ? [...PUBLIC_PAGES, ...CONSOLE_PAGES] : [];
   const forVideos = VIDEO_FUNCTIONS.includes(name)

@@ -14,7 +14,7 @@ const ROUTES = [
   ...Object.entries({ ...CORE_ROUTES, ...OPENAI_ROUTES }),
   ...Object.values(OPENAI_VIDEO_ROUTES).map((route) => [OPENAI_VIDEOS, route] as const),
 ].map(([name, { method, path }]) => [method, path, `api/${name}`] as const);
-/** A path's first route takes every method that has no route of its own: its function refuses the others. */
+/** The first route of a path takes every method without a route, and refuses such methods. */
 const methodOf = (name: string, method: string, path: string): string =>
   ROUTES.find((route) => route[1] === path)?.[2] === name ? 'ANY' : method;
 /** The function that answers unknown paths for OpenAI's clients, in their shape, and the paths. */

@@ -2,7 +2,7 @@ import type { StartOptions } from './local-service.ts';
 
 /**
  * The local runs that test files share, by name, with the CDK context of each. A run starts when the first test needs
- * it. Each file uses its own accounts, so that files do not disturb each other.
+ * it. Each file uses its own accounts, and files do not disturb each other.
  */
 export const SHARED_RUNS = {
   /** Default settings, but rates are published, a failed webhook delivery is retried every second, and OpenAI's clients wait less for a response. */

@@ -33,7 +33,7 @@ const reconcile = (seconds: number) => checkDueItems(seconds, provider);
 const remove = (id: string) => deleteRequest(ACCOUNT, id, atSeconds(0));
 const mark = (id: string) => memory.get(deletedRequestKey(ACCOUNT, id));
 
-/** The request failed at this route, or at another after this one, and waits to be closed. */
+/** The request failed at this route, or at a later route, and waits to be closed. */
 const fail = (route: RouteUnderTest, id: string, isFormer = false): void => {
   const here = route.limit.name;
   memory.patch(requestKey(id), {
