@@ -9,13 +9,13 @@ export const CONNECT_TIMEOUT_MS = 5_000;
 /** Pause before the next address is dialled as well (RFC 8305, 5: Connection Attempt Delay). */
 const NEXT_ADDRESS_MS = 250;
 
-/** No connection within 5 s: nothing was sent. */
+/** The server was not connected within 5 s, so nothing was sent. */
 class ConnectTimeoutError extends Error {
   override name = 'ConnectTimeoutError';
   readonly code = 'CONNECT_TIMEOUT';
 }
 
-/** The server of a connection, and what ends the attempt to connect. */
+/** The server of a connection, and the signal that ends the attempt to connect. */
 export interface Connecting {
   /** A name or an IP address, without brackets. */
   host: string;
@@ -27,8 +27,8 @@ export interface Connecting {
 }
 
 /**
- * Opens a connection of which TLS is complete. Dials the addresses of both families one after another and keeps each attempt
- * until one of them connects: Node gives up every address but the last after 250 ms. Throws the signal's reason,
+ * Opens a connection, TLS handshake included. Dials the addresses of both families in turn, 250 ms apart, and keeps every attempt
+ * until the first connects. Node's own dialling gives up each address but the last after 250 ms. Throws the signal's reason,
  * `ConnectTimeoutError` after 5 s, the error of `lookup`, and Node's errors, which have a `code`.
  */
 export const openConnection = async (server: Connecting): Promise<Socket> => {
@@ -47,7 +47,7 @@ export const openConnection = async (server: Connecting): Promise<Socket> => {
   }
 };
 
-/** An agent of HTTPS that opens its connections so, for clients that take an agent. */
+/** An HTTPS agent that connects by `openConnection`, for clients that take an agent. */
 export class ConnectingAgent extends Agent {
   override createConnection(
     { host, port, lookup }: RequestOptions,
@@ -57,7 +57,7 @@ export class ConnectingAgent extends Agent {
     const onFailure = onConnected as (error: Error) => void;
     openConnection(server).then(
       (socket) => onConnected?.(null, socket),
-      // Named as the AWS SDK knows it, which then tries again.
+      // The AWS SDK retries an error of this name.
       (error: Error) =>
         onFailure(
           error instanceof ConnectTimeoutError ? Object.assign(error, { name: 'TimeoutError' }) : error,
@@ -82,7 +82,7 @@ const addressesOf = async ({ host, lookup }: Connecting, signal: AbortSignal): P
   if (family !== 0) return [{ address: host, family }];
   const { promise, resolve, reject } = Promise.withResolvers<LookupAddress[]>();
   const { aborted, release } = abortOf(signal);
-  // Called as Node calls it, for whoever has replaced it.
+  // Called with Node's arguments, because a test or tracer may have replaced `dns.lookup`.
   const resolveAll = lookup ?? (dns.lookup as LookupFunction);
   resolveAll(host, { all: true }, (error, found) => {
     if (error) reject(error);
@@ -112,7 +112,28 @@ const firstToConnect = async (
   port: number,
   signal: AbortSignal,
 ): Promise<Socket> => {
-  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  const { aborted, release } = abortOf(signal);
+  const { connected, dialled, stopDialling } = dialInTurn(addresses, port);
+  try {
+    const socket = await Promise.race([connected, aborted]);
+    dialled.delete(socket);
+    return socket.removeAllListeners('error');
+  } finally {
+    stopDialling();
+    release();
+    for (const socket of dialled) socket.destroy();
+  }
+};
+
+/**
+ * Dials addresses one after another: the next address 250 ms after the last, or at once after an error. `connected` is the first socket that
+ * connects; it rejects once every address has failed. `dialled` has the sockets without an error so far, which the caller destroys.
+ */
+const dialInTurn = (
+  addresses: readonly LookupAddress[],
+  port: number,
+): { connected: Promise<Socket>; dialled: Set<Socket>; stopDialling: () => void } => {
+  const { promise: connected, resolve, reject } = Promise.withResolvers<Socket>();
   const waiting = [...addresses];
   const dialled = new Set<Socket>();
   const errors: NodeJS.ErrnoException[] = [];
@@ -121,7 +142,7 @@ const firstToConnect = async (
     clearTimeout(timer);
     const address = waiting.shift();
     if (!address) {
-      failIfNoneIsLeft();
+      if (dialled.size === 0) reject(connectError(errors));
       return;
     }
     const socket = connectTcp({ host: address.address, port, noDelay: true });
@@ -134,22 +155,15 @@ const firstToConnect = async (
     });
     timer = setTimeout(dialNext, NEXT_ADDRESS_MS);
   };
-  const failIfNoneIsLeft = (): void => {
-    const error = errors.find(({ code }) => !NO_WAY.has(code ?? '')) ?? errors[0];
-    if (dialled.size === 0) reject(error ?? Object.assign(new Error('No address.'), { code: 'ENOTFOUND' }));
-  };
-  const { aborted, release } = abortOf(signal);
   dialNext();
-  try {
-    const socket = await Promise.race([promise, aborted]);
-    dialled.delete(socket);
-    return socket.removeAllListeners('error');
-  } finally {
-    clearTimeout(timer);
-    release();
-    for (const socket of dialled) socket.destroy();
-  }
+  return { connected, dialled, stopDialling: () => clearTimeout(timer) };
 };
+
+/** The error to report for a server that did not connect: the first error of the server or, without one, of this machine. */
+const connectError = (errors: readonly NodeJS.ErrnoException[]): Error =>
+  errors.find(({ code }) => !NO_WAY.has(code ?? '')) ??
+  errors[0] ??
+  Object.assign(new Error('No address.'), { code: 'ENOTFOUND' });
 
 const secured = async (socket: Socket, host: string, signal: AbortSignal): Promise<Socket> => {
   const { promise, resolve, reject } = Promise.withResolvers<void>();

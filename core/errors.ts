@@ -52,9 +52,9 @@ export const INPUT_REASONS = [
 export type InputReason = (typeof INPUT_REASONS)[number];
 
 /**
- * The input of a request that a provider refused, and why. `status` is what the file's server answered to the provider. `field` is the path
- * of the input in a creation (`prompt`, `references[2]`). An adapter knows no request: in its place it may give `file`, the index among all input
- * files of the request (`inputFilesOf`), and their `medium`.
+ * The input of a request that a provider refused, and why. `status` is what the file's server answered to the provider. `field`
+ * is the path of the input in a creation (`prompt`, `references[2]`). An adapter, which does not know the creation, may instead
+ * give `file`, the index among the request's input files (`inputFilesOf`), and the `medium` of these files.
  */
 export const InputFault = z.object({
   reason: z.enum(INPUT_REASONS),

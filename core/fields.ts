@@ -37,9 +37,9 @@ export type Shape = Record<string, z.ZodMiniType>;
 export type Values<Fields extends Shape> = { [Name in keyof Fields]: z.infer<Fields[Name]> };
 
 /**
- * Checks each field of an object on its own, so that rules across fields can still check the valid ones and
- * the caller learns of every problem at once: the values of the valid fields, and a message for each invalid one. Fields that the shape
- * does not have are invalid.
+ * Checks each field of an object separately, and returns the values of the valid fields and a message for each invalid field. The
+ * caller learns every problem at once, and rules across fields can still check the valid fields. Fields outside the shape are
+ * invalid.
  */
 export const parseFields = <Fields extends Shape>(
   shape: Fields,

@@ -1,10 +1,10 @@
-import { type IncomingHttpHeaders, request as requestHttp } from 'node:http';
+import { type ClientRequest, type IncomingHttpHeaders, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import type { LookupFunction } from 'node:net';
+import type { LookupFunction, Socket } from 'node:net';
 import { pipeline, type Readable, Transform } from 'node:stream';
 import { openConnection } from './connection.ts';
 
-/** One HTTP request and what limits it. */
+/** An HTTP request and its limits. */
 export interface ExchangeOptions {
   method: string;
   headers: Record<string, string>;
@@ -15,7 +15,7 @@ export interface ExchangeOptions {
   lookup?: LookupFunction;
   /** Longest wait for the headers, and for each next part of the body; unlimited by default. */
   silenceLimitMs?: number;
-  /** Called once there is a connection, TLS included. What fails before was not sent. */
+  /** Called once the connection is open, TLS included. A failure before this call means that nothing was sent. */
   onConnected?: () => void;
   /** Reading a longer body throws `ResponseExceededMaxSizeError`; unlimited by default. */
   maxResponseBytes?: number | undefined;
@@ -47,7 +47,7 @@ export class ResponseExceededMaxSizeError extends Error {
   readonly code = 'RESPONSE_TOO_LARGE';
 }
 
-/** Silence after which TCP probes the other side, so that gateways keep a connection on which an answer takes minutes. */
+/** Silence after which TCP probes the server, so that gateways keep a connection whose answer takes minutes. */
 const PROBE_AFTER_MS = 60_000;
 
 /**
@@ -56,24 +56,13 @@ const PROBE_AFTER_MS = 60_000;
  * `NoAnswerError`, and Node's errors, which have a `code`.
  */
 export const exchange = async (url: URL, options: ExchangeOptions): Promise<ExchangeResponse> => {
-  const { signal, body, silenceLimitMs = 0, maxResponseBytes } = options;
+  const { method, headers, body, signal, silenceLimitMs = 0, maxResponseBytes } = options;
   signal.throwIfAborted();
-  const isSecure = url.protocol === 'https:';
-  const connection = await openConnection({
-    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: Number(url.port) || (isSecure ? 443 : 80),
-    isSecure,
-    lookup: options.lookup,
-    signal,
-  });
+  const connection = await connectTo(url, options);
   options.onConnected?.();
+  const requestBy = isSecure(url) ? requestHttps : requestHttp;
+  const request = requestBy(url, { method, headers, createConnection: () => connection });
   const { promise, resolve, reject } = Promise.withResolvers<ExchangeResponse>();
-  const request = (isSecure ? requestHttps : requestHttp)(url, {
-    method: options.method,
-    headers: options.headers,
-    // A connection of its own.
-    createConnection: () => connection,
-  });
   let response: Readable | undefined;
   const end = (reason: Error): void => {
     reject(reason);
@@ -83,34 +72,56 @@ export const exchange = async (url: URL, options: ExchangeOptions): Promise<Exch
   signal.addEventListener('abort', stop);
   request.once('close', () => {
     signal.removeEventListener('abort', stop);
-    // Node closes the connection without an error after a 101. Settled already in any other case.
+    // Node closes the connection without an error after a 101. In other cases the promise is settled already.
     reject(new NoAnswerError('The connection was closed without an answer.'));
   });
-  // It stays: a connection may also fail while the body is read, which then fails too.
+  // The listener stays: a connection may also fail while the body is read, and reading the body fails with it.
   request.on('error', reject);
+  watchSilence(request, silenceLimitMs, {
+    // Data that waits for its reader is no silence.
+    hasUnread: () => (response?.readableLength ?? 0) > 0,
+    onSilence: () => end(new SilenceError('The server was silent for too long.')),
+  });
+  request.setSocketKeepAlive(true, PROBE_AFTER_MS);
+  request.once('response', (incoming) => {
+    response = incoming;
+    const limited = maxResponseBytes === undefined ? incoming : limitedTo(maxResponseBytes, incoming);
+    resolve({ statusCode: incoming.statusCode ?? 0, headers: incoming.headers, body: limited });
+  });
+  request.end(body);
+  return promise;
+};
+
+const isSecure = ({ protocol }: URL): boolean => protocol === 'https:';
+
+const connectTo = (url: URL, { lookup, signal }: ExchangeOptions): Promise<Socket> =>
+  openConnection({
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: Number(url.port) || (isSecure(url) ? 443 : 80),
+    isSecure: isSecure(url),
+    lookup,
+    signal,
+  });
+
+/** Calls `onSilence` once a request's connection has been silent for longer than `limitMs`; 0: never. */
+const watchSilence = (
+  request: ClientRequest,
+  limitMs: number,
+  { hasUnread, onSilence }: { hasUnread: () => boolean; onSilence: () => void },
+): void => {
   request.once('socket', (socket) => {
     const watch = (): void => {
       const { bytesRead } = socket;
       // A process that was busy first reads the data that arrived in the meantime.
       setImmediate(() => {
-        // Data that waits for its reader is no silence either.
-        const isHeard = socket.bytesRead > bytesRead || response?.readableLength;
-        if (isHeard) socket.setTimeout(silenceLimitMs);
-        else end(new SilenceError('The server was silent for too long.'));
+        const isHeard = socket.bytesRead > bytesRead || hasUnread();
+        if (isHeard) socket.setTimeout(limitMs);
+        else onSilence();
       });
     };
-    socket.setTimeout(silenceLimitMs).on('timeout', watch);
+    socket.setTimeout(limitMs).on('timeout', watch);
     request.once('close', () => socket.setTimeout(0).off('timeout', watch));
   });
-  request.setSocketKeepAlive(true, PROBE_AFTER_MS);
-  request.once('response', (incoming) => {
-    response = incoming;
-    const { statusCode = 0, headers } = incoming;
-    const limited = maxResponseBytes === undefined ? incoming : limitedTo(maxResponseBytes, incoming);
-    resolve({ statusCode, headers, body: limited });
-  });
-  request.end(body);
-  return promise;
 };
 
 const limitedTo = (maxBytes: number, body: Readable): Readable => {

@@ -52,7 +52,7 @@ const BALANCE_EVENT_ID = new RegExp(`^(${ACCOUNT_ID_PATTERN})_(low|exhausted)_\\
 export const balanceEventId = (accountId: string, kind: BalanceEventKind, number: number): string =>
   `${accountId}_${kind}_${number}`;
 
-/** The id of a balance event and its account, from that id or the name of a delivery of it; undefined for any other text. */
+/** The id and account of a balance event, from the event's id or the name of one of its deliveries; undefined for other texts. */
 export const parseBalanceEventId = (text: string): { eventId: string; accountId: string } | undefined => {
   const [eventId, accountId] = BALANCE_EVENT_ID.exec(text) ?? [];
   return eventId === undefined || accountId === undefined ? undefined : { eventId, accountId };

@@ -8,7 +8,7 @@ export const STACK_DIMENSION = 'service';
 /** The CloudWatch namespace of all metrics. */
 export const METRIC_NAMESPACE = 'GenerationService';
 
-/** A metric: its dimensions besides `STACK_DIMENSION`, and the unit of one that is no count. xTokens have none. */
+/** A metric, with its dimensions besides `STACK_DIMENSION`. The default unit is a count; amounts of xTokens have no unit. */
 interface Metric {
   name: string;
   dimensions: readonly string[];
@@ -37,8 +37,8 @@ const METRICS = {
   /** Seconds from the first provider call of a request until the provider was done with it. */
   atProvider: { name: 'SecondsAtProvider', dimensions: ['model'], unit: 'Seconds' },
   /**
-   * The same of a request that succeeded, for each second of its video, or for its images together: what the queue and the lengths asked
-   * for do not change.
+   * Provider time of a succeeded request per second of its video, or for its images together. Independent of queue and requested
+   * length.
    */
   secondsPerOutput: { name: 'SecondsPerOutput', dimensions: ['model'], unit: 'Seconds' },
   /** xTokens given back when a request ended. */
@@ -53,7 +53,10 @@ const METRICS = {
   held: { name: 'XTokensHeld', dimensions: [], unit: 'None' },
   /** Seconds by which the longest due work is overdue, expired files included. */
   workOverdue: { name: 'WorkOverdue', dimensions: [], unit: 'Seconds' },
-  /** Seconds by which the longest due work was overdue when a run of the reconciler began. Each run writes it, so its absence means that none runs. */
+  /**
+   * Seconds by which the longest due work was overdue when a run of the reconciler began. Every reconciler run writes the metric,
+   * so a missing value means that no reconciler runs.
+   */
   checkOverdue: { name: 'CheckOverdue', dimensions: [], unit: 'Seconds' },
   /** Requests that wait for a provider's capacity. */
   requestsWaiting: { name: 'RequestsWaiting', dimensions: ['route'] },
@@ -85,9 +88,9 @@ const METRICS = {
   providerUsageDiffers: { name: 'ProviderUsageDiffers', dimensions: ['direction', 'provider'] },
   /** A provider's output that could not be stored. The provider charges for it, and its price is refunded. */
   outputStorageFailed: { name: 'OutputStorageFailed', dimensions: [] },
-  /** 1 for a stored output that its public URL does not give, 0 for one that it gives: tried once an hour. */
+  /** The hourly fetch of a stored output by its public URL: 1 for a failure, 0 for a success. */
   fileUnreachable: { name: 'FileUnreachable', dimensions: [] },
-  /** 1 for a run of the canary that made its image, 0 for one that did not. */
+  /** A run of the canary: 1 with its image, 0 without. */
   canarySucceeded: { name: 'CanarySucceeded', dimensions: [] },
   /** Seconds from the canary's creation until it had the file. */
   canarySeconds: { name: 'CanarySeconds', dimensions: [], unit: 'Seconds' },
@@ -116,7 +119,7 @@ export const metricDimensions = (name: MetricName): readonly string[] => BY_NAME
 
 type DimensionName<Name extends MetricName> = MetricOf<Name>['dimensions'][number];
 /** The values of exactly the dimensions of a metric. */
-export type Dimensions<Name extends MetricName> = [DimensionName<Name>] extends [never]
+export type MetricDimensions<Name extends MetricName> = [DimensionName<Name>] extends [never]
   ? Record<string, never>
   : Record<DimensionName<Name>, string>;
 
@@ -139,7 +142,7 @@ const write = (name: MetricName, dimensions: Record<string, string>, value: numb
 /** Counts one occurrence, or `count`, under the given dimensions. Written immediately. */
 export const countMetric = <Name extends MetricName>(
   name: Name,
-  dimensions: Dimensions<Name>,
+  dimensions: MetricDimensions<Name>,
   count = 1,
 ): void => {
   write(name, dimensions, count);
@@ -151,15 +154,15 @@ type Measure = Extract<Known[keyof Known], { unit: string }>['name'];
 /** Records one value under the given dimensions. Written immediately. */
 export const measure = <Name extends Measure>(
   name: Name,
-  dimensions: Dimensions<Name>,
+  dimensions: MetricDimensions<Name>,
   value: number,
 ): void => {
   write(name, dimensions, value);
 };
 
 /**
- * Each item as `read` returns it, in their order. An item that `read` throws for is left out, logged by `idOf` and counted, so that
- * it does not break the rest of its page: another version may have written it.
+ * The items as `read` returns them, in order. An item for which `read` throws is left out, logged by `idOf` and counted: one item
+ * of another release does not break a whole page.
  */
 export const readable = <Item, T>(
   items: readonly Item[],

@@ -2,9 +2,12 @@ import type { RequestKind } from './ids.ts';
 
 /** Facts of a provider that its adapter, the stack and the tools of operators share. */
 interface ProviderFacts {
-  /** Its name in the stack: `ModelArk` gives the context key `modelArkBaseUrl` and the output `ModelArkSecretName`. */
+  /**
+   * The provider's name in the stack: `ModelArk` gives the context key `modelArkBaseUrl` and the output
+   * `ModelArkSecretName`.`ModelArk` gives the context key `modelArkBaseUrl` and the output `ModelArkSecretName`.
+   */
   label: string;
-  /** Its product's name. */
+  /** The name of the provider's product. */
   product: string;
   /** The kinds of request that it calls back about. */
   callsBackFor: readonly RequestKind[];
@@ -14,11 +17,11 @@ interface ProviderFacts {
   sandboxPath: string;
   /** The variable of a shell that holds its own key. */
   keyVariable: string;
-  /** How fast the control loop queries the tasks of one account, unless a route says otherwise. */
+  /** The rate at which the control loop queries the tasks of an account, unless a route is configured otherwise. */
   queries: { atOnce: number; perSecond: number };
 }
 
-/** So much of a provider that documents no limit on queries. */
+/** The default query rate, for a provider that documents no limit. */
 const FEW_QUERIES = { atOnce: 4, perSecond: 10 };
 
 /** Every provider, by its name in callback URLs; the names of its accounts begin with that. */
@@ -84,15 +87,16 @@ export const isProviderId = (text: string): text is ProviderId => {
 };
 
 /**
- * The names that belong to an account, all made from its provider's id and label and its own name. The first three are variables of the
- * functions: its base URL, the one it had before, and the ARN of its API key's secret. The context keys are those of the default account.
+ * The names that belong to a provider account, built from the provider's id and label and the account's name. The first three are
+ * environment variables of the functions: base URL, previous base URL, and ARN of the API key's secret. The context keys are
+ * those of the default account.
  */
 export const namesOfProvider = (id: ProviderId) => {
   const { maker, account = '' } = parseProviderId(id) as { maker: Maker; account?: string };
   const { label, keyVariable } = PROVIDERS[maker];
   const upper = maker.toUpperCase() as Uppercase<Maker>;
   const lower = `${label.charAt(0).toLowerCase()}${label.slice(1)}` as Uncapitalize<Label>;
-  // Typed as the names of the default account: those of others are not known before a deployment.
+  // Typed as the names of the default account: names of other accounts are only known at deployment.
   const ending = (account === '' ? '' : `_${account.toUpperCase()}`) as '';
   const ownPart = `${account.charAt(0).toUpperCase()}${account.slice(1)}`;
   return {

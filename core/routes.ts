@@ -1,4 +1,4 @@
-/** One route of the HTTP API; `path` names its parameters in braces, as API Gateway does. */
+/** A route of the HTTP API. `path` has parameters in braces, as in API Gateway. */
 export interface Route {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
@@ -14,6 +14,7 @@ export const ROUTES = {
   'create-video': { method: 'POST', path: '/v1/videos' },
   'list-videos': { method: 'GET', path: '/v1/videos' },
   'get-video': { method: 'GET', path: '/v1/videos/{requestId}' },
+  'create-quote': { method: 'POST', path: '/v1/quotes' },
   'delete-generation': { method: 'DELETE', path: '/v1/generations/{requestId}' },
   'bulk-delete-generations': { method: 'POST', path: '/v1/generations/bulk-delete' },
   'list-models': { method: 'GET', path: '/v1/models' },
@@ -33,7 +34,10 @@ export const ROUTES = {
 /** The name of an endpoint. */
 export type EndpointName = keyof typeof ROUTES;
 
-/** Where the routes for OpenAI's clients begin; other paths below are unknown to them. */
+/** The endpoint that a deployment has only where it publishes rates. */
+export const QUOTES = 'create-quote' satisfies EndpointName;
+
+/** The path prefix of the routes for OpenAI clients. */
 export const OPENAI_ROOT = '/openai';
 
 /** The routes for OpenAI's clients, as `ROUTES`: in their shapes, and only where the deployment wants them. */

@@ -9,7 +9,7 @@ import { clientOptions } from './aws-clients.ts';
 import { cachedFor } from './cached.ts';
 import { SECONDS_PER_DAY } from './time.ts';
 
-/** How long a secret is cached. A changed one takes effect within 5 min. */
+/** Time for which a secret is cached. A changed secret takes effect within 5 min. */
 export const SECRET_MAX_AGE_SECONDS = 300;
 
 const secretsManager = new SecretsManagerClient(clientOptions('secrets'));
@@ -39,19 +39,22 @@ export const readSecret = async (arn: string): Promise<string> => {
   return String(value);
 };
 
-/** How long the texts before and after a rotation are cached. */
+/** Time for which the versions of a secret are cached. */
 const VERSIONS_MAX_AGE_SECONDS = 60;
-/** How long after a rotation the text before it is accepted. */
+/** Time after a rotation in which the previous text is accepted. */
 const PREVIOUS_SECONDS = SECONDS_PER_DAY;
 
-/** The texts of the current version and of the one before, if there was one, and when they were written. */
+/**
+ * The current and the previous version of a secret, each with its text and the time of its creation; a new secret has no previous
+ * version.
+ */
 type Versions = [current: Version, previous: Version | undefined];
 interface Version {
   text: string;
   createdAtMs: number;
 }
 
-/** By the secret's ARN. */
+/** The readers by the secret's ARN. */
 const versionReaders = new Map<string, (now: Date) => Promise<Versions>>();
 
 /**
@@ -75,7 +78,7 @@ const readVersions = async (arn: string): Promise<Versions> => {
   return [current, previous];
 };
 
-/** Undefined when no version has this stage, as before the first rotation. */
+/** A version of a secret by its stage; undefined when no version has the stage, as before the first rotation. */
 const readVersion = async (
   arn: string,
   VersionStage: 'AWSCURRENT' | 'AWSPREVIOUS',
@@ -90,7 +93,7 @@ const readVersion = async (
   }
 };
 
-/** Whether a secret has a value. Describes the secret and does not read it, so it takes no permission to read it. */
+/** Whether a secret has a value. Describes the secret instead of reading the value, and so needs no permission to read. */
 export const isSecretSet = async (arn: string): Promise<boolean> => {
   const { VersionIdsToStages = {} } = await secretsManager.send(new DescribeSecretCommand({ SecretId: arn }));
   return Object.keys(VersionIdsToStages).length > 0;

@@ -39,12 +39,13 @@ export const secondsSince = (instant: Instant | undefined, now: Date): number =>
 
 export const SECONDS_PER_DAY = 86_400;
 
-/** How far the clocks of two functions may be apart. AWS keeps those of Lambda within milliseconds. */
+/** Largest difference between the clocks of two functions. AWS keeps those of Lambda within milliseconds. */
 export const CLOCK_SKEW_MS = 2_000;
 
 /**
- * The latest instant, in epoch milliseconds, that a right clock can have set for something that lasts `longestMs` at most. A stored "until"
- * beyond that was set by a clock that was ahead, and counts as past: it would last for as long as that clock was wrong.
+ * The latest instant, in epoch milliseconds, that a right clock can have set for something that lasts `longestMs` at most. A
+ * stored "until" beyond this instant was set by a clock that ran ahead, and counts as past: otherwise it would last as long as
+ * the clock was wrong.
  */
 export const latestEndMs = (now: Date, longestMs: number): number =>
   now.getTime() + longestMs + CLOCK_SKEW_MS;

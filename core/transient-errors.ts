@@ -4,7 +4,7 @@ import { sleep } from './time.ts';
 
 type SdkError = Parameters<typeof isServerError>[0];
 
-/** How many causes are followed: errors are wrapped once or twice. */
+/** Depth to which causes are followed: errors are wrapped once or twice. */
 const MAX_CAUSES = 5;
 
 /**

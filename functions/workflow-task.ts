@@ -6,7 +6,7 @@ import { eventHandler } from './event-handler.ts';
 /** The input common to all tasks: an id, never content. The record in the table is the truth. */
 export const TaskInput = z.object({ requestId: z.string() });
 
-/** The input of a task that begins a wait: also the token that ends it, and when its state was entered. */
+/** The input of a task that begins a wait, with the token that ends the wait and the time at which the state was entered. */
 export const WaitInput = z.extend(TaskInput, {
   taskToken: z.string(),
   enteredAt: z.string(),
@@ -21,11 +21,11 @@ export class TransientError extends Error {
   override name = 'TransientError';
 }
 
-/** The input of a task that answers with a step: the steps its definition knows, which may be that of another release. */
+/** The input of a task that returns a step: the steps that the execution's definition knows, possibly of another release. */
 const Caller = z.object({ knownSteps: z.array(z.string()) });
 const Step = z.object({ next: z.string() });
 
-/** A function would answer with a step that its caller's definition does not know, and would take for another. */
+/** The step of a result is unknown to the execution's definition, which would mistake it for another step. */
 export class UnknownStepError extends Error {
   override name = 'UnknownStepError';
 }
@@ -41,9 +41,9 @@ const checkStep = (result: unknown, event: unknown): void => {
  * to every log line and returns `run`'s result to the state machine. A step that the caller's definition does not know is not
  * returned: that throws `UnknownStepError`.
  *
- * Errors are not caught here: the state machine retries or catches them by name (`Retry` and `Catch` in
- * `statemachines/`). Transient AWS errors all reach it under one name, `TransientError`, and so does a run that is
- * not done 1 s before the function's time limit.
+ * Errors are not caught here: the state machine retries or catches them by name (`Retry` and `Catch` in `statemachines/`).
+ * Transient AWS errors reach the state machine as `TransientError`, and so does a run that is unfinished 1 s before the
+ * function's time limit.
  */
 export const workflowTask = <Schema extends z.ZodMiniType<object>, Result>(
   schema: Schema,

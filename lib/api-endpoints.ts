@@ -6,6 +6,7 @@ import {
   OPENAI_VIDEO_ROUTES,
   OPENAI_VIDEOS,
   type OpenAiEndpointName,
+  QUOTES,
   ROUTES,
   type Route,
   routeText,
@@ -33,13 +34,17 @@ const WAITING_MEMORY = 256;
 /** The functions for OpenAI's clients: one per route, but one for all of videos. */
 export type OpenAiFunctionName = OpenAiEndpointName | typeof OPENAI_VIDEOS;
 type Name = EndpointName | OpenAiFunctionName;
+/** The endpoints of every stack. */
+type StandingEndpointName = Exclude<EndpointName, typeof QUOTES>;
 /** The names of a table's routes. */
 const namesOf = <Of extends string>(routes: Record<Of, Route>): Of[] => Object.keys(routes) as Of[];
 
-/** The functions of the API, one per route; those for OpenAI's clients only where the context wants them. */
+/** The functions of the API, one per route; those for OpenAI's clients and the one of quotes only where the context wants them. */
 export class ApiEndpoints extends Construct {
   /** The functions, by the name of their route. */
-  readonly functions: Record<EndpointName, ServiceFunction>;
+  readonly functions: Record<StandingEndpointName, ServiceFunction>;
+  /** The function of quotes; undefined where no rates are published. */
+  readonly quotes: ServiceFunction | undefined;
   /** Those for OpenAI's clients; undefined without them. */
   readonly openAi: Record<OpenAiFunctionName, ServiceFunction> | undefined;
 
@@ -47,7 +52,11 @@ export class ApiEndpoints extends Construct {
     scope: Construct,
     id: string,
     bundleOf: (name: string) => string,
-    { openaiSurface, openaiWaitSeconds }: Pick<StackContext, 'openaiSurface' | 'openaiWaitSeconds'>,
+    {
+      openaiSurface,
+      openaiWaitSeconds,
+      publishRates,
+    }: Pick<StackContext, 'openaiSurface' | 'openaiWaitSeconds' | 'publishRates'>,
   ) {
     super(scope, id);
     const create = (name: Name) =>
@@ -60,7 +69,9 @@ export class ApiEndpoints extends Construct {
         // CPU grows with memory, and a cold start is mostly module loading. A function that waits costs by its memory.
         memorySize: STREAMED.includes(name) ? WAITING_MEMORY : 1024,
       });
-    this.functions = functionsByName(namesOf(ROUTES), create);
+    const { [QUOTES]: _, ...standing } = ROUTES;
+    this.functions = functionsByName(namesOf(standing), create);
+    this.quotes = publishRates ? create(QUOTES) : undefined;
     this.openAi = openaiSurface
       ? functionsByName([...namesOf(OPENAI_ROUTES), OPENAI_VIDEOS], create)
       : undefined;
@@ -68,8 +79,12 @@ export class ApiEndpoints extends Construct {
 
   /** Every route with its function. */
   get routes(): ApiRoute[] {
-    const { functions, openAi } = this;
-    const routes = namesOf(ROUTES).map((name) => ({ ...ROUTES[name], handler: functions[name].lambda }));
+    const { functions, quotes, openAi } = this;
+    const { [QUOTES]: ofQuotes, ...standing } = ROUTES;
+    const routes: ApiRoute[] = [
+      ...namesOf(standing).map((name) => ({ ...standing[name], handler: functions[name].lambda })),
+      ...(quotes ? [{ ...ofQuotes, handler: quotes.lambda }] : []),
+    ];
     if (!openAi) return routes;
     const videos = openAi[OPENAI_VIDEOS].lambda;
     return [

@@ -49,9 +49,9 @@ const inputsDigest = (ownModels: readonly ModelData[]): string => {
 };
 
 /**
- * As `bundleFunctions`, but bundles once for the same sources and own models: bundling is most of a synthesis, and every local run
- * synthesizes. Safe for concurrent processes: a set of bundles is renamed into place, under the digest of its inputs.
- * Returns the folder of a function's bundle by its name.
+ * Bundles the functions as `bundleFunctions` does, once for the same sources and own models: bundling is most of a
+ * synthesis, and every local run synthesizes. Safe for concurrent processes: a set of bundles is renamed into place,
+ * under the digest of its inputs. Returns the folder of a function's bundle by its name.
  */
 export const cachedBundles = async (
   ownModels: readonly ModelData[] = [],

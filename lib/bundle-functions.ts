@@ -47,10 +47,10 @@ export const functionNames = (): string[] => Object.keys(entryPoints()).map(dirn
 /**
  * Bundles each function into one minified ES module, `<outputFolder>/<name>/index.mjs`. Returns the folder of a
  * function by its name (`api/get-balance`). The AWS SDK is included at the version of the lock file, in its ES build,
- * which tree-shakes and loads in about half the time, without what no function uses of it (`leanPackages`). `require`
- * is defined for the few CommonJS packages. The bundle of `publish-pages` also holds the public pages. The bundles of
- * `VIDEO_FUNCTIONS` also hold the measuring thread's module and FFmpeg's demuxers, unchanged from their package. The
- * bundled catalog ends with the operator's own models.
+ * which tree-shakes and loads in about half the time. `leanPackages` removes parts of the SDK that no function uses.
+ * `require` is defined for the few CommonJS packages. The bundle of `publish-pages` also holds the public pages. The
+ * bundles of `VIDEO_FUNCTIONS` also hold the measuring thread's module and FFmpeg's demuxers, unchanged from their
+ * package. The bundled catalog ends with the operator's own models.
  */
 export const bundleFunctions = async (
   outputFolder: string,

@@ -13,9 +13,9 @@ import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import {
-  type Dimensions,
   METRIC,
   METRIC_NAMESPACE,
+  type MetricDimensions,
   type MetricName,
   metricDimensions,
   STACK_DIMENSION,
@@ -92,7 +92,7 @@ export class Dashboard extends Construct {
     }
   }
 
-  private own<Name extends MetricName>(metricName: Name, dimensions: Dimensions<Name>): Metric {
+  private own<Name extends MetricName>(metricName: Name, dimensions: MetricDimensions<Name>): Metric {
     return serviceMetric(this, metricName, dimensions);
   }
 

@@ -9,9 +9,9 @@ const REGION_OF_METRICS = 'us-east-1';
 const BYTES_PER_GIGABYTE = 1_000_000_000;
 
 /**
- * Adds an alarm on the bytes that the distribution delivers in an hour: each costs its operator some $0.085 a GB, and a file that many
- * programs fetch is seldom a caller's own use. The alarm exists in a stack of `us-east-1` only, where the metric is: a template without a
- * region decides by a condition.
+ * Adds an alarm on the bytes that the distribution delivers in an hour: a GB costs the operator some $0.085, and a
+ * file that many programs fetch is seldom a caller's own use. The alarm exists in a stack of `us-east-1` only, where
+ * the metric is: a template without a region decides by a condition.
  */
 export const addDeliveryAlarm = (
   scope: Construct,

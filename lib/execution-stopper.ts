@@ -18,9 +18,9 @@ export interface ExecutionStopperProps {
 }
 
 /**
- * Stops what still runs before CloudFormation deletes a state machine with its stack, or after it replaced one; CloudFormation
- * otherwise waits for hours. Any other deletion of these resources stops nothing: `events/stop-executions` decides.
- * Resources that start executions are deleted before: see `after`.
+ * Stops running executions before CloudFormation deletes a state machine with its stack, or after an update replaced
+ * a state machine: CloudFormation otherwise waits for hours. Any other deletion of these custom resources stops
+ * nothing, as `events/stop-executions` decides. Resources that start executions are deleted first: see `after`.
  */
 export class ExecutionStopper extends Construct {
   private readonly resources: CustomResource[];

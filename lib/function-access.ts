@@ -1,4 +1,5 @@
 import { CLIP_PREFIX, OUTPUT_PREFIX, UPLOAD_PREFIX } from '../core/object-keys.ts';
+import { QUOTES } from '../core/routes.ts';
 import { REQUEST_INDEXES } from '../core/table/keys.ts';
 import type { ApiEndpoints } from './api-endpoints.ts';
 import type { ClipMeasuring } from './clip-measuring.ts';
@@ -36,13 +37,14 @@ export const namedEntries = <Name extends string, Value>(
 
 /** Every function by its name, and those that share access in groups. */
 export const groupFunctions = (
-  { functions: api, openAi }: Pick<ApiEndpoints, 'functions' | 'openAi'>,
+  { functions: api, quotes, openAi }: Pick<ApiEndpoints, 'functions' | 'quotes' | 'openAi'>,
   task: Tasks,
   { reconcile, reconcileLost }: Reconciler,
   { measureClips }: ClipMeasuring,
 ) => {
   const openAiCreators = openAi ? [openAi['create-openai-image'], openAi['edit-openai-image']] : [];
   const videos = openAi ? [openAi['openai-videos']] : [];
+  const creators = [api['create-generation'], api['create-video'], ...openAiCreators, ...videos];
   const listers = [api['list-generations'], api['list-videos'], ...videos];
   const pollers = [api['get-video'], api['receive-callback'], task['await-provider'], reconcile];
   return {
@@ -54,13 +56,16 @@ export const groupFunctions = (
     measureClips,
     all: {
       ...api,
+      ...(quotes && { [QUOTES]: quotes }),
       ...openAi,
       ...task,
       reconcile,
       'reconcile-lost': reconcileLost,
       'measure-clips': measureClips,
     },
-    creators: [api['create-generation'], api['create-video'], ...openAiCreators, ...videos],
+    creators,
+    /** Judge a creation, with its prompt and its input files. */
+    judges: [...creators, ...(quotes ? [quotes] : [])],
     openAiCreators,
     modelListers: [
       api['list-models'],
@@ -137,21 +142,21 @@ export const bindCalls = (
     clipMeasuring: ClipMeasuring;
     context: StackContext;
   },
-  { api, task, creators, modelListers, readers, providerCallers, admitters, reconcile }: Functions,
+  { api, task, creators, judges, modelListers, readers, providerCallers, admitters, reconcile }: Functions,
 ): void => {
   const webhook = task['deliver-webhook'];
   secrets.bindProviders(providerCallers);
   secrets.bindRoutes([...admitters, api['create-upload'], task['store-outputs']]);
-  secrets.bindProviderStatus([...creators, ...modelListers]);
+  secrets.bindProviderStatus([...judges, ...modelListers]);
   secrets.bindCallbacks([task['dispatch-request'], api['receive-callback']]);
-  fileDelivery.bindSigning([...readers, webhook, task['dispatch-request'], reconcile, ...creators]);
-  fileDelivery.bindAddresses(creators);
+  fileDelivery.bindSigning([...readers, webhook, task['dispatch-request'], reconcile, ...judges]);
+  fileDelivery.bindAddresses(judges);
   fileDelivery.bindBaseUrl([api['create-upload']]);
   httpApi.bindBaseUrl([...creators, ...readers, task['dispatch-request'], webhook]);
-  bindGuardrail(creators, context);
-  clipMeasuring.bindInvoke(creators);
+  bindGuardrail(judges, context);
+  clipMeasuring.bindInvoke(judges);
   // The action has no resources.
-  for (const waiting of creators) waiting.allow(['lambda:GetAccountSettings'], ['*']);
+  for (const waiting of judges) waiting.allow(['lambda:GetAccountSettings'], ['*']);
 };
 
 /** Lets functions start, wake and describe executions. */
@@ -179,7 +184,7 @@ export const bindExecutions = (
 /** Gives functions the settings that they read. */
 export const bindSettings = (
   settings: Settings,
-  { api, task, creators, openAiCreators, finishers, providerCallers, reconcile, measureClips }: Functions,
+  { api, task, judges, openAiCreators, finishers, providerCallers, reconcile, measureClips }: Functions,
 ): void => {
   const webhook = task['deliver-webhook'];
   const timed = [task['dispatch-request'], task['query-provider'], task['store-outputs'], reconcile];
@@ -190,14 +195,14 @@ export const bindSettings = (
     'QUEUE_DEADLINE_SECONDS',
     'POLL_INTERVAL_SECONDS',
   );
-  settings.bind(creators, 'RETENTION_DAYS', 'REFUSED_WORK_PER_HOUR');
+  settings.bind(judges, 'RETENTION_DAYS', 'REFUSED_WORK_PER_HOUR');
   settings.bind(finishers, 'PAUSE_SECONDS');
   settings.bind(finishers, 'OUTPUT_TTL_SECONDS');
   settings.bind(
-    [...creators, api['receive-callback'], measureClips, task['store-outputs'], webhook],
+    [...judges, api['receive-callback'], measureClips, task['store-outputs'], webhook],
     'ALLOW_PRIVATE_TARGETS',
   );
-  const outbound = [...providerCallers, ...creators, measureClips, task['store-outputs'], webhook];
+  const outbound = [...providerCallers, ...judges, measureClips, task['store-outputs'], webhook];
   settings.bind([...new Set(outbound)], 'USER_AGENT');
   settings.bind(providerCallers, 'AI_MARKING');
   settings.bind([task['dispatch-request'], reconcile], 'CALLBACK_WAIT_SECONDS');

@@ -5,7 +5,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
-import { type Dimensions, METRIC, type MetricName } from '../core/observability.ts';
+import { METRIC, type MetricDimensions, type MetricName } from '../core/observability.ts';
 import type { ProviderId } from '../core/provider-names.ts';
 import { type AddAlarm, alarmsTo } from './add-alarm.ts';
 import { addCallerAlarms, type CallerAlarmsProps } from './caller-alarms.ts';
@@ -105,7 +105,7 @@ export class Monitoring extends Construct {
     }
   }
 
-  private metric<Name extends MetricName>(name: Name, dimensions: Dimensions<Name>): Metric {
+  private metric<Name extends MetricName>(name: Name, dimensions: MetricDimensions<Name>): Metric {
     return serviceMetric(this, name, dimensions);
   }
 

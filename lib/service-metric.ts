@@ -2,8 +2,8 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import {
-  type Dimensions,
   METRIC_NAMESPACE,
+  type MetricDimensions,
   type MetricName,
   STACK_DIMENSION,
 } from '../core/observability.ts';
@@ -12,7 +12,7 @@ import {
 export const serviceMetric = <Name extends MetricName>(
   scope: Construct,
   metricName: Name,
-  dimensions: Dimensions<Name>,
+  dimensions: MetricDimensions<Name>,
 ): Metric =>
   new Metric({
     namespace: METRIC_NAMESPACE,

@@ -108,6 +108,13 @@ const CREATE = {
   writes: [COUNT_CALL, { ...MOVE_MONEY, kinds: [...MOVE_MONEY.kinds, 'idempotency'] }],
   updates: ['inFlightFilter', 'inFlightClips'],
 } satisfies ItemAccess;
+/** Judges as a creation does, and writes nothing but what judging takes. */
+const QUOTE: ItemAccess = {
+  reads: [['accounts', 'endUsers', 'requests'], 'BatchGetItem', 'GetItem'],
+  queries: CREATE.queries,
+  writes: [COUNT_CALL],
+  updates: CREATE.updates,
+};
 /** A call finds the request of an equal one, and leaves none behind when it is refused. */
 const CREATE_FOR_OPENAI: ItemAccess = {
   ...CREATE,
@@ -139,6 +146,7 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   'create-openai-image': CREATE_FOR_OPENAI,
   'edit-openai-image': CREATE_FOR_OPENAI,
   'create-video': CREATE,
+  'create-quote': QUOTE,
   'get-generation': { ...ACCOUNT, reads: [['accounts', 'requests'], 'GetItem'] },
   'get-video': {
     reads: [['accounts', 'requests', 'reconcilerRun'], 'GetItem', 'Query'],

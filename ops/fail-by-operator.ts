@@ -60,8 +60,8 @@ export interface FailedRequests {
 }
 
 /**
- * Fails every unfinished request as `failByOperator` does, page by page, and continues when a request cannot
- * be failed. Repeats that, to include requests accepted during the run, until only those are left or `isTime`
+ * Fails every unfinished request as `failByOperator` does, page by page, and continues when a request cannot be
+ * failed. Repeats the pass, to include requests accepted during the run, until only failures are left or `isTime`
  * returns false. Calls `said` with the number failed so far.
  */
 export const failUnfinishedRequests = async (

@@ -6,9 +6,9 @@ import { ServiceError } from '../core/errors.ts';
 import { type Clock, systemClock } from '../core/time.ts';
 
 /**
- * Removes an end-user as the API's DELETE does, and repeats a removal that takes longer than a call has. Returns how much the last call
- * removed. The `extraWrites` are made with the first claim. Throws `NotFoundError`, and `ConflictError` while a request is unfinished; a
- * refusal of a call that still had time is final.
+ * Removes an end-user as the API's DELETE does, in as many calls as the removal needs. Returns how much the last call
+ * removed. `extraWrites` commit with the first claim of the end-user. Throws `NotFoundError`, and `ConflictError`
+ * while a request is unfinished: a call that is refused before its time is up ends the removal.
  */
 export const removeEndUser = async (
   id: EndUserId,

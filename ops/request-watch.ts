@@ -31,7 +31,7 @@ const MAX_ENDED = 500;
 /**
  * Watches requests of the given accounts: the unfinished requests, and every request created since the first read,
  * even after its end. Each read returns the requests as of `now`, newest first. The first read covers the accounts'
- * whole lists, later ones only new requests and unfinished records.
+ * whole lists, later reads only new requests and unfinished records.
  */
 export const watchRequests = (
   accounts: () => Promise<readonly Pick<Account, 'accountId'>[]>,

@@ -1,9 +1,10 @@
 /**
- * Reserves standard output for results, so that `--json` prints one value and nothing else. Other output goes to standard error; the
- * service's logger and metrics are silenced. Returns the only function that still writes to standard output.
+ * Reserves standard output for results, so that `--json` prints one value and nothing else. Other output goes to
+ * standard error; the service's logger and metrics are silenced. Returns the only function that still writes to
+ * standard output.
  *
- * A failed write ends the process. If the reader has gone, as `head` does, it ends quietly with the command's
- * own status; else with a line on standard error and status 1.
+ * A failed write ends the process: without a message and with the command's own status when the reader has gone, as
+ * `head` does, otherwise with a line on standard error and status 1.
  */
 export const reserveStandardOutput = (): ((text: string) => void) => {
   const write = process.stdout.write.bind(process.stdout);

@@ -20,12 +20,12 @@ const textOf = (value: unknown): string | undefined => {
 /** Codes by which some gateways report a success. */
 const SUCCESS = new Set(['0', '200', 'success', 'Success', 'ok', 'OK']);
 
-/** Gateways nest an error in one another this often, and no more. */
+/** Greatest depth to which gateways nest errors. */
 const MAX_DEPTH = 4;
 
 /**
- * The error in a body, in each form that makers and the gateways before them give it: flat, under `error` or `ResponseMetadata`, or as JSON
- * in a text. The innermost one is the maker's own. Undefined when the body has no code.
+ * The error in a body, in every form of makers and gateways: flat, under `error` or `ResponseMetadata`, or as JSON in a text. The
+ * innermost error is the maker's own. Undefined when the body has no code.
  */
 export const errorIn = (body: unknown, depth = 0): ToldError | undefined => {
   if (depth > MAX_DEPTH) return undefined;

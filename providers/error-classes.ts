@@ -3,7 +3,7 @@ import type { Taken } from '../core/provider-calls/providers.ts';
 import { codesOf, type ToldError } from './error-bodies.ts';
 import { reasonIn } from './input-reasons.ts';
 
-/** What an error of a provider means. It is the same wherever the error comes: in the answer to a creation, in a task, in a result. */
+/** The meaning of a provider's error, the same in the answer to a creation, in a task and in a result. */
 export type ErrorClass =
   /** The provider refused the content. */
   | 'content'
@@ -28,15 +28,15 @@ type Place = Pick<InputFault, 'field' | 'file' | 'medium'>;
 /** A refused input, as far as known, or `output` for refused content of the model. */
 export type Refused = Place | 'output';
 
-/** One row of a provider's table of errors: the first that fits decides. */
+/** A row of a provider's table of errors: the first matching row decides. */
 export interface ErrorRow {
   codes: RegExp;
-  /** When one code stands for several situations. */
+  /** A pattern of the message, for a code that stands for several situations. */
   message?: RegExp;
   is: ErrorClass;
   /** Why an input was refused, where the code tells. */
   reason?: InputReason;
-  /** What was refused, where the code or the message tells. */
+  /** The refused input, if the code or the message names it. */
   refused?: Refused | ((message: string) => Refused | undefined);
   /** The statuses from 500 on for which the maker documents that the call was not taken. */
   notTakenAt?: readonly number[];
@@ -45,7 +45,7 @@ export interface ErrorRow {
 /** A pattern of a provider's name for a place in a request, and the input there by the number in it. */
 export type PlaceRow = [name: RegExp, inputOf: (index: number) => Place];
 
-/** What a provider documents of its errors. */
+/** A provider's documented errors. */
 export interface ProviderErrors {
   rows: readonly ErrorRow[];
   places: readonly PlaceRow[];
@@ -55,7 +55,7 @@ export interface ProviderErrors {
   takenAt?: (status: number) => Taken;
 }
 
-/** What an error means. `input` says which input was refused, and why. */
+/** The meaning of an error. `input` is the refused input, with the reason. */
 export interface Verdict {
   errorClass: ErrorClass;
   input?: InputFault;

@@ -94,8 +94,9 @@ const noteRefusal = (
 };
 
 /**
- * The answer for a creation call that the provider refused, by the error in its body; undefined when it has none. A 4xx, even from
- * a gateway, was surely not taken. After a 5xx, or when the connection ended on the way, it may have been, unless the maker documents otherwise.
+ * The answer for a refused creation call, by the error in its body; undefined for a body without an error. A 4xx, even from a
+ * gateway, was surely not taken. After a 5xx, or when the connection ended on the way, it may have been, unless the maker
+ * documents otherwise.
  */
 export const refusedCreation = (
   provider: ProviderId,

@@ -19,7 +19,7 @@ export interface Connection {
   apiKey: string;
 }
 
-/** What all adapters have in common: an address, a key, and one HTTP call for each creation and query. */
+/** The common base of adapters: an address, a key, and an HTTP call for each creation and query. */
 export abstract class HttpProvider implements Provider {
   readonly id: ProviderId;
   readonly baseUrl: string;
@@ -44,10 +44,10 @@ export abstract class HttpProvider implements Provider {
     return untaken === undefined ? plan : { mode: plan.mode, calls: [], untaken };
   }
 
-  /** What an upstream model is sent of a creation of images. */
+  /** The fields of a creation of images that an upstream model is sent. */
   abstract imageFields(upstreamModel: string): ImageFields;
 
-  /** What an upstream model is sent of a creation of a video. */
+  /** The fields of a creation of a video that an upstream model is sent. */
   abstract videoFields(upstreamModel: string): VideoFields;
 
   /** The plan of a request whose fields are all taken. */

@@ -27,7 +27,10 @@ export type HttpAnswer =
   | { kind: 'broken'; reason: string };
 export type Answered = Extract<HttpAnswer, { kind: 'answered' }>;
 
-/** Answers are a few KB. A longer one would end a process that looks after all other tasks, too. */
+/**
+ * Answers are a few KB. Longest answer that is read: a longer answer could exhaust the memory of a process that serves every
+ * other task.
+ */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /**
@@ -113,18 +116,15 @@ export const parseJson = (body: string): unknown => {
   }
 };
 
-/**
- * A field that a provider may leave out or send as null: both mean that there is none. Every optional field of both
- * providers is read by this.
- */
+/** An optional field of a provider's answer, where null means absent. Every optional field of both providers is read by this. */
 export const optional = <Schema extends z.core.$ZodType>(schema: Schema) =>
   z.pipe(
     z.nullish(schema),
     z.transform((value) => value ?? undefined),
   );
 
-/** Text that says something: an empty one counts as absent, as `optional` reads it. */
-export const optionalText = () =>
+/** An optional text in a provider's answer, where empty means absent. */
+export const answerText = () =>
   z.pipe(
     z.nullish(z.string()),
     z.transform((value) => value || undefined),
@@ -159,13 +159,13 @@ export const numberOf = (value: unknown, name: string): number | undefined => {
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 };
 
-/** A seed as an answer has one, if it is any: some say -1 where they chose none. */
+/** The seed in an answer; undefined for -1, which some providers send for no seed. */
 export const reportedSeed = (seed: number | undefined): { seed?: number } =>
   seed !== undefined && Number.isSafeInteger(seed) && seed >= 0 ? { seed } : {};
 
 export const requiredText = () => z.string().check(z.minLength(1));
 
-/** A body as the schema reads it; undefined when it is not of that form. */
+/** A body parsed by the schema; undefined for a body of another form. */
 export const readBody = <Schema extends z.core.$ZodType>(
   schema: Schema,
   body: unknown,

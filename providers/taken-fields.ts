@@ -14,11 +14,11 @@ type VideoField = Exclude<keyof AskedOfVideo, 'webhookUrl'> | 'prompt';
 /** Whether an upstream model is sent a field of a creation. A field that is not taken is never left out in silence: a request with it is not planned. */
 type Sent = 'sent' | 'not taken';
 
-/** What an adapter does with each field of a creation of images, and of a video. The compiler asks for every field. */
+/** The treatment of each field of a creation of images or a video by an adapter. The compiler requires every field. */
 export type ImageFields = Readonly<Record<ImageField, Sent>>;
 export type VideoFields = Readonly<Record<VideoField, Sent>>;
 
-/** An image model that takes every field; its parameters stand beside these. */
+/** An image model that takes every field. Its parameters are listed separately. */
 export const ALL_OF_IMAGES = {
   prompt: 'sent',
   size: 'sent',
@@ -28,7 +28,7 @@ export const ALL_OF_IMAGES = {
   sequential: 'sent',
 } as const satisfies Omit<ImageFields, Parameter>;
 
-/** A video model that takes every field; its parameters stand beside these. */
+/** A video model that takes every field. Its parameters are listed separately. */
 export const ALL_OF_VIDEO = {
   prompt: 'sent',
   resolution: 'sent',
@@ -51,8 +51,8 @@ export const FRAMES_ALONE = {
 } as const satisfies Omit<VideoFields, Parameter>;
 
 /**
- * The parameters of an upstream model at a maker whose API has words for these: of a model that we know those that it takes, of another one
- * all, as its route says that it takes them.
+ * The parameters that an upstream model takes, out of the parameters that the maker's API has words for. An upstream model
+ * unknown to us takes every parameter: its route decides.
  */
 export const parametersAt = <Words extends Readonly<Partial<Record<Parameter, Sent>>>>(
   upstreamModel: string,

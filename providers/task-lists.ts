@@ -3,8 +3,8 @@ import { saysLater } from './failures.ts';
 import type { HttpAnswer } from './http.ts';
 
 /**
- * The meaning of an answer that is no list. A refusal, or an answer of another form, says that the provider lists nothing here. It counts
- * for no alarm: tasks are then queried one by one, and those queries tell whether the key is refused.
+ * The meaning of an answer that is no list. A refusal, or an answer of another form, says that the provider lists nothing here.
+ * Raises no alarm: tasks are queried one by one instead, and a refused key shows in the queries.
  */
 export const untoldList = (answer: HttpAnswer): TaskListing => {
   if (answer.kind !== 'answered') return { kind: 'busy' };

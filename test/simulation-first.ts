@@ -8,8 +8,8 @@ const sequencer: typeof import('@jest/test-sequencer') = createRequire(import.me
 const isSimulation = ({ path }: { path: string }): boolean => path.includes('/test/simulation/');
 
 /**
- * Starts the simulation's files before all others: they are short, and run longest. Jest orders files by their last duration where it
- * knows that, as on no fresh checkout, and by their size otherwise.
+ * Starts the simulation's files before all others: they are short, and run longest. Jest orders files by their last
+ * known duration, or by size on a fresh checkout.
  */
 export default class SimulationFirst extends sequencer.default {
   override async sort(tests: Parameters<InstanceType<typeof sequencer.default>['sort']>[0]) {

@@ -17,7 +17,7 @@ const DELAY_MS = 5;
 const OFFERED_PER_SECOND = 20;
 const OFFERED = isQuick ? 20 : 200;
 /** Budgets that the speed of the machine leaves out: the least creations beside answers of a bare server, and the most that a creation takes beside a read. */
-const [LEAST_PER_1000_ANSWERS, MOST_READS] = [3, 6];
+const [LEAST_PER_1000_ANSWERS, MOST_READS] = [2.5, 6];
 /** How much longer than most the slowest in a hundred may take. */
 const MOST_TIMES_P50 = 4;
 const imageOf = (caller: number) => ({

@@ -16,7 +16,8 @@ import { type FormField, otherMessages } from './form-rules.ts';
 import { type FormState, useForm } from './form-state.ts';
 import { useGivenFiles } from './given-files.ts';
 import { ModelField } from './model-field.tsx';
-import { type Cost, costOf, costText } from './price-rules.ts';
+import { type Cost, costOf } from './price-rules.ts';
+import { QuotedCost } from './quote.tsx';
 import { Samples } from './samples.tsx';
 import { createKeys } from './sending.ts';
 import { pendingUploads } from './uploads.ts';
@@ -59,7 +60,7 @@ export const Form = ({ models }: { models: readonly Model[] }) => {
           <Problem text={problem.value} />
           {others.length > 0 && <Problem text={others.join('. ')} />}
           <SendButton model={model.value} sending={sending} />
-          <span class="quiet">{cost && `Costs ${costText(cost)}. `}Ctrl+Enter sends, too.</span>
+          <QuotedCost state={state} cost={cost} />
         </div>
       </form>
       <div>

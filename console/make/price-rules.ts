@@ -1,7 +1,7 @@
 import { parseImageRequest } from '../../core/creation/create-image-rules.ts';
 import { parseVideoRequest } from '../../core/creation/create-video-rules.ts';
 import { pricedPixels } from '../../core/models/image-sizes.ts';
-import type { Model } from '../../packages/client/src/types.ts';
+import type { Model, Quote } from '../../packages/client/src/types.ts';
 import { xTokensText } from '../parts/texts.ts';
 
 /** The price of a model's outputs, in xTokens: per image by its pixels, or per second by resolution. */
@@ -46,6 +46,17 @@ export const costOf = (
 /** A cost in words. */
 export const costText = ({ xTokens, isLeast }: Cost): string =>
   `${isLeast ? 'at least ' : ''}${xTokensText(xTokens)} xTokens`;
+
+/** The service's own answer in words. Of several budgets that do not suffice it names the first. */
+export const quoteText = ({ xTokens, balance, covered, budgets }: Quote): string => {
+  const costs = `Costs ${xTokensText(xTokens)} xTokens`;
+  if (covered) return `${costs}, and is covered.`;
+  if (xTokens > balance) return `${costs}: the balance is ${xTokensText(balance)}.`;
+  const short = budgets.find(({ limit, spent }) => spent + xTokens > limit);
+  if (!short) return `${costs}, and is not covered.`;
+  const whose = short.of === 'endUser' ? 'end-user' : 'API key';
+  return `${costs}: of the ${whose}'s ${xTokensText(short.limit)} a ${short.per}, ${xTokensText(short.spent)} are spent.`;
+};
 
 const MEGA = 1_000_000;
 const megapixels = (pixels: number): string =>

@@ -22,7 +22,7 @@ export type RequestLimits = z.infer<typeof RequestLimits>;
 /** The limits of a new account. */
 export const DEFAULT_LIMITS: RequestLimits = { requestsPerSecond: 50, burst: 100 };
 
-/** Where events of an account's balance are sent, and below which balance. */
+/** The webhook of an account's balance: its URL, and the threshold of `balance.low`. */
 const BalanceWebhook = z.object({ url: z.string(), belowThousandths: z.number() });
 export type BalanceWebhook = z.infer<typeof BalanceWebhook>;
 
@@ -49,8 +49,8 @@ export const Account = z.object({
   /** Changes only with the balance, in the transaction of a creation. */
   earnedWork: z.optional(EarnedWork),
   /**
-   * Counts the changes of `balanceWebhook`, `keyBudgets` and `rates`. Each transaction on the balance requires the version that
-   * it read, so none applies outdated settings. A creation in progress keeps its price.
+   * Counts the changes of `balanceWebhook`, `keyBudgets` and `rates`. A transaction on the balance requires an unchanged version,
+   * so outdated settings are never applied. A creation in progress keeps its price.
    */
   settingsVersion: z.optional(z.number()),
   /**
@@ -88,7 +88,7 @@ export const getAccount = async (accountId: string): Promise<Account> => {
   return account;
 };
 
-/** What staff writes about an account. */
+/** Details of an account, written by staff. */
 export type AccountDetails = Partial<Pick<Account, 'name' | 'contact' | 'note'>>;
 
 /**
@@ -192,7 +192,7 @@ export const setAccountLimits = (
   extraWrites?: ExtraWrites,
 ): Promise<Account> => updateAccount(accountId, setAll({ limits }), extraWrites);
 
-/** How long webhook deliveries are also signed with the previous secret. */
+/** Time after a rotation in which webhook deliveries are also signed with the previous secret. */
 const ROTATION_SECONDS = SECONDS_PER_DAY;
 
 /**
@@ -256,7 +256,7 @@ const updateAccount = async (
 export const noSuchAccount = (accountId: string): NotFoundError =>
   new NotFoundError(`There is no account ${accountId}.`);
 
-/** What the creations of a key may spend; undefined: any amount. Throws when it is malformed. */
+/** The budget of an API key; undefined: no limit. Throws for a malformed budget. */
 export const keyBudgetOf = (
   { keyBudgets }: Pick<Account, 'keyBudgets'>,
   keyId: string,

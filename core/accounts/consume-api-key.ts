@@ -8,14 +8,14 @@ import { type ApiKey, type ParsedKey, toApiKey } from './api-keys.ts';
 /** A key that was looked up, and whether the request was counted against its bucket. */
 export interface KeyUse {
   apiKey: ApiKey;
-  /** Set when the bucket was empty and the request was not counted: seconds until it may be repeated. */
+  /** Seconds until a repetition; set when the bucket was empty and the request was not counted. */
   retryAfterSeconds: number | undefined;
 }
 
 /**
- * DynamoDB has no `max`, so the update has one form for a refilled bucket, one for a bucket in use, and one for a bucket that a clock far
- * ahead filled, which counts as refilled. Neither names the digest or the
- * revocation: IAM lets a role that may name an attribute in a condition write it too.
+ * DynamoDB has no `max`, so the update has three forms: for a refilled bucket, for a bucket in use, and for a bucket filled by a
+ * clock far ahead. The last counts as refilled. Neither names the digest or the revocation: IAM lets a role that may name an
+ * attribute in a condition write it too.
  */
 const REFILLED = 'SET tat = :now + intervalMs, allowAt = :now - spareMs, lastUsedAt = :at';
 const UPDATES = {
@@ -38,10 +38,10 @@ const MAX_REMEMBERED_KEYS = 10_000;
 const MAX_GUESSES = 4;
 
 /**
- * Access pattern 12: looks a key up and counts one request against its bucket (GCRA), in one conditional
- * update. Guesses the form of the update from what this process last saw; a wrong guess costs a second call.
- * A call that was slow to arrive is judged by the time that has passed since, as later ones have been.
- * Throws `UnauthorizedError` for an unknown or revoked key. Of a revoked key the use is counted, too.
+ * Access pattern 12: looks up a key and counts a request against the key's bucket (GCRA), in one conditional update. The form of
+ * the update is a guess from the state that this process last saw; a wrong guess costs a second call. A late call is judged by
+ * the time of its arrival, like the calls that overtook it. Throws `UnauthorizedError` for an unknown or revoked key. The use of
+ * a revoked key is counted, too.
  */
 export const consumeApiKey = async (
   { keyId, digest }: ParsedKey,
@@ -72,7 +72,7 @@ export const consumeApiKey = async (
   return { apiKey, retryAfterSeconds: 1 };
 };
 
-/** How long an empty bucket takes until it is full. */
+/** The time in which an empty bucket fills. */
 const refillMsOf = ({ intervalMs, spareMs }: ApiKey): number => 2 * intervalMs + spareMs;
 
 /** Milliseconds since this call. */
@@ -81,7 +81,7 @@ const stopwatch = (): (() => number) => {
   return () => Date.now() - startedAtMs;
 };
 
-/** One attempt of one form. When the form did not fit, `counted` is false and the key is as stored. */
+/** An attempt with one form of the update. When the form did not fit, `counted` is false and the key is as stored. */
 const updateBucket = async (
   { keyId, digest }: Pick<ParsedKey, 'keyId' | 'digest'>,
   { now, latestMs }: { now: Date; latestMs: number },

@@ -7,7 +7,7 @@ import type { ExtraWrites } from '../table/transactions.ts';
 import { type Account, type BalanceWebhook, getAccount, noSuchAccount, toAccount } from './accounts.ts';
 
 /**
- * Access pattern 4: sets where the events of an account's balance are sent; undefined: nowhere. The next event reports anew that the balance does not suffice.
+ * Access pattern 4: sets the webhook of an account's balance; undefined: none. An insufficient balance is reported anew.
  * Throws `NotFoundError`.
  */
 export const setBalanceWebhook = (
@@ -25,7 +25,7 @@ export const setBalanceWebhook = (
 const MAX_KEY_BUDGETS = 100;
 
 /**
- * Access pattern 11: sets what creations with a key may spend; undefined: any amount. Every debit that is written afterwards keeps to it.
+ * Access pattern 11: sets the budget of an API key; undefined: no limit. Every later debit keeps to the budget.
  * Throws `NotFoundError`, and `ConflictError` for a budget of one key more than 100.
  */
 export const setKeyBudget = async (
@@ -37,11 +37,11 @@ export const setKeyBudget = async (
   if (budget && !(keyId in keyBudgets) && Object.keys(keyBudgets).length >= MAX_KEY_BUDGETS) {
     throw new ConflictError(`${MAX_KEY_BUDGETS} keys of this account have a budget: lift one with --none.`);
   }
-  return setEntry(accountId, 'keyBudgets', keyId, budget, extraWrites);
+  return setEntry({ accountId, map: 'keyBudgets', id: keyId }, budget, extraWrites);
 };
 
 /**
- * Access pattern 4: sets what an account pays for a model from now on; undefined: the general rate. Existing requests keep their
+ * Access pattern 4: sets an account's own rate for a model; undefined: the general rate. Existing requests keep their
  * price. Throws `NotFoundError`.
  */
 export const putAccountRate = (
@@ -49,17 +49,15 @@ export const putAccountRate = (
   modelId: string,
   rate: object | undefined,
   extraWrites?: ExtraWrites,
-): Promise<Account> => setEntry(accountId, 'rates', modelId, rate, extraWrites);
+): Promise<Account> => setEntry({ accountId, map: 'rates', id: modelId }, rate, extraWrites);
 
-/** Sets one entry of a map of an account, or removes it. */
+/** Sets an entry of a map of an account; removes the entry for an undefined value. */
 const setEntry = async (
-  accountId: string,
-  map: 'keyBudgets' | 'rates',
-  id: string,
+  { accountId, map, id }: { accountId: string; map: 'keyBudgets' | 'rates'; id: string },
   value: object | undefined,
   extraWrites?: ExtraWrites,
 ): Promise<Account> => {
-  // An update of an entry needs the map to be there.
+  // An update of an entry needs an existing map.
   await changeDebitSettings(accountId, {
     UpdateExpression: `SET ${map} = if_not_exists(${map}, :none)`,
     ExpressionAttributeValues: { ':none': {} },

@@ -114,7 +114,7 @@ export const leaveQueue = async (request: StoredRequest): Promise<void> => {
 };
 
 /**
- * Takes a request that has ended out of the queues of its routes, and releases its permits. False when that is not known to be done. Repeating
+ * Takes an ended request out of the queues of its routes, and releases its permits. False when a step may have failed. Repeating
  * it is harmless. Never rejects.
  */
 export const leaveRoutes = (request: StoredRequest, clock: Clock): Promise<boolean> =>
@@ -134,7 +134,7 @@ export const leaveNamedRoutes = (
     }
   });
 
-/** How long transient errors are retried for. */
+/** Time in which transient errors are retried. */
 const GIVE_BACK_MS = 5_000;
 
 /** Whether something was done; an error is logged, and must not cost a request its result. */

@@ -1,7 +1,7 @@
 import { admitToDispatch } from '../executions/executions.ts';
 import { startReconcilerIfDead } from '../executions/start-reconciler.ts';
 import type { QueuePosition } from '../executions/step-rules.ts';
-import { type StateEntry, tokenOrderOf } from '../provider-calls/provider-waits.ts';
+import { type BegunWait, tokenOrderOf } from '../provider-calls/provider-waits.ts';
 import { isTerminal } from '../requests/request-rules.ts';
 import { checkQueuedAt, findRequest } from '../requests/requests.ts';
 import { addSeconds, type Clock, systemClock, toInstant } from '../time.ts';
@@ -9,17 +9,16 @@ import { enterQueue } from './admission.ts';
 import { removeQueueEntry } from './queue-entries.ts';
 import { findRouteLimit } from './route-limits.ts';
 
-/** How long after the end of a request's time in the queue the control loop checks the request, and ends it. */
+/** Delay after a request's queue deadline until the control loop ends the request. */
 const CHECK_AFTER_SECONDS = 30;
 
 /**
- * Begins an execution's wait for capacity at a route, for at most `timeoutSeconds`. The control loop admits the request. A request that has
- * ended, was assigned another route since, or whose route is not configured any more, is dispatched again at once, which decides.
+ * Begins an execution's wait for capacity at a route, for at most `timeoutSeconds`. The control loop admits the request. A
+ * request that has ended or changed route is dispatched again at once, and so is a request whose route is not configured any
+ * more.
  */
 export const awaitCapacity = async (
-  requestId: string,
-  taskToken: string,
-  entry: StateEntry,
+  { requestId, taskToken, ...entry }: BegunWait,
   { route, weight, starts, routes, timeoutSeconds }: QueuePosition & { timeoutSeconds: number },
   clock: Clock = systemClock,
 ): Promise<void> => {

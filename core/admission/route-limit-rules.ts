@@ -54,14 +54,14 @@ export interface RouteLimitState {
   nextStartMs: number | undefined;
   /** The permits, by the request that holds them. */
   permits: ReadonlyMap<string, Permit>;
-  /** The requests whose permits cannot be read: they keep their room until their requests end. */
+  /** The requests whose permits cannot be read. An unreadable permit keeps its room until the request ends. */
   unreadable: ReadonlySet<string>;
 }
 
 /** A permit is given at most this long before its start. */
 export const HORIZON_MS = 5_000;
 
-/** How many of its calls a request may make at once. */
+/** The number of calls that a request may make at once. */
 export const weightOf = (calls: number, { permits = calls }: RouteLimit): number => Math.min(calls, permits);
 
 /** The latest `nextStartMs` with which a route gives a permit. Without a rate, one to come is a pause that the provider asked for. */
@@ -119,10 +119,10 @@ export const chooseAccount = (
   )[0];
 };
 
-/** The request that asks for a permit, and how many calls it is for: at once, and in all. */
+/** A request for a permit, with the number of calls at once and in all. */
 export type Entrant = Pick<QueueEntry, 'requestId' | 'accountId' | 'weight' | 'starts'>;
 
-/** By how much the calls of a request move the next start of a route with a rate on, in milliseconds; 0 without one. */
+/** Milliseconds by which a request's calls postpone the next start at a route with a rate; 0 without a rate. */
 export const stepMs = ({ intervalMs = 0 }: RouteLimit, { starts }: Pick<Entrant, 'starts'>): number =>
   Math.ceil(starts * intervalMs);
 
@@ -155,7 +155,7 @@ const startNow = (limit: RouteLimit, entrant: Entrant, nowMs: number): StartPart
   };
 };
 
-/** The update by which a request takes a permit, if one is to be stored and there is room for it. Refused when it has one. */
+/** The update by which a request takes a permit, if a permit is stored and there is room. Refused for a request with a permit. */
 const takingUpdate = (limit: RouteLimit, requestId: string, permit: Permit | undefined, start: StartPart) => {
   const sets = [
     ...(start.set === undefined ? [] : [start.set]),

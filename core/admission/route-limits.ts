@@ -150,8 +150,8 @@ export const postponeStarts = async (limit: RouteLimit, untilMs: number, now: Da
 };
 
 /**
- * Access pattern 62: records that a request queues at a route: from now on the route refuses newcomers. Call it after the queue
- * entry and its account are written: `unmarkQueued` then sees both.
+ * Access pattern 62: records that a request queues at a route: from now on the route refuses newcomers. Call after the writes of
+ * queue entry and account, so that `unmarkQueued` finds the request.
  */
 export const markQueued = async (route: string, stamp: string): Promise<void> => {
   const { GSI1PK, GSI1SK } = queueListing(route);

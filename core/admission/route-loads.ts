@@ -2,12 +2,12 @@ import type { Instant } from '../time.ts';
 import { eachQueueEntry } from './queue-entries.ts';
 import { listQueues, readRouteLimits } from './route-limits.ts';
 
-/** How full a route is. */
+/** The load of a route. */
 export interface RouteLoad {
   /** Calls and tasks under way; undefined without a limit of them. */
   running: number | undefined;
   waiting: number;
-  /** When the oldest waiting request was created; undefined when none waits. */
+  /** The creation of the oldest waiting request; undefined without a waiting request. */
   oldestAt: Instant | undefined;
 }
 

@@ -14,12 +14,12 @@ export const AuditEntry = z.object({
   actor: z.string(),
   /** The identity of their credentials, beside a given name. */
   identity: z.optional(z.string()),
-  /** As the command is called: `accounts block`. */
+  /** The name of the command: `accounts block`. */
   action: z.string(),
   accountId: z.optional(z.string()),
   /** The id of the changed thing, other than the account. */
   subject: z.optional(z.string()),
-  /** What was set, in words. */
+  /** The change in words. */
   detail: z.optional(z.string()),
 });
 export type AuditEntry = z.infer<typeof AuditEntry>;

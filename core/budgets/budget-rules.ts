@@ -3,7 +3,10 @@ import { BudgetSpentError } from '../errors.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
 import { addSeconds, type Instant, SECONDS_PER_DAY, toInstant } from '../time.ts';
 
-/** What an end-user or an API key may spend, less refunds, in a UTC day and in a calendar month. Absent: any amount. */
+/**
+ * A budget: the limits on the spending of an end-user or an API key, less refunds, in a UTC day and in a calendar month. Absent:
+ * no limit.
+ */
 export const Budget = z.object({
   perDayThousandths: z.optional(z.number()),
   perMonthThousandths: z.optional(z.number()),
@@ -16,7 +19,7 @@ export const shownLimits = ({ perDayThousandths: perDay, perMonthThousandths: pe
   perMonth: perMonth === undefined ? null : toXTokens(perMonth),
 });
 
-/** What was spent, less refunds, in the day and in the month of an instant. */
+/** The spending, less refunds, in the day and in the month of an instant. */
 export interface Spending {
   dayThousandths: Thousandths;
   monthThousandths: Thousandths;
@@ -39,7 +42,7 @@ const isDay = (period: string): boolean => period.length > 'YYYY-MM'.length;
 
 const DAYS_OF_LONGEST_MONTH = 31;
 
-/** When the period after a day or a month begins. */
+/** The end of a day or month: the start of the next period. */
 export const endOfPeriod = (period: string): Instant => {
   const start = toInstant(new Date(period));
   if (isDay(period)) return addSeconds(start, SECONDS_PER_DAY);
@@ -47,7 +50,7 @@ export const endOfPeriod = (period: string): Instant => {
   return toInstant(new Date(periodsOf(inNextMonth).month));
 };
 
-/** The two limits of a budget, each with the period of this instant that it counts in. */
+/** The two limits of a budget, each with the period at an instant in which spending counts. */
 export const limitsAt = (
   { perDayThousandths, perMonthThousandths }: Budget,
   instant: Instant,

@@ -6,7 +6,7 @@ import type { TransactItem } from '../table/transactions.ts';
 import { addSeconds, type Instant, SECONDS_PER_DAY, toEpochSeconds } from '../time.ts';
 import { type BudgetOwner, endOfPeriod, limitsAt, periodsOf, type Spending } from './budget-rules.ts';
 
-/** What an owner of a budget spent in a period, less refunds. */
+/** The spending of a budget's owner in a period, less refunds. */
 const SpentItem = z.object({ spentThousandths: z.number() });
 type SpentItem = z.infer<typeof SpentItem>;
 

@@ -8,8 +8,8 @@ import { CLOCK_SKEW_MS, type Clock, latestEndMs, SECONDS_PER_DAY } from '../time
 import { hourOf, secondsToNextHour, type WorkAllowance } from './work-allowance.ts';
 
 /**
- * How many calls of a kind may be under way at once for an account, in all or to one host. Each call holds one of
- * `slots` under a lease. A holder that dies frees its slot when the lease ends, so the lease must outlast the call.
+ * A limit on an account's calls of a kind under way at once, in all or to one host. A call holds one of `slots` under a lease. A
+ * holder that dies frees its slot when the lease ends, so the lease must outlast the call.
  */
 export interface InFlightLimit {
   key: ItemKey;
@@ -93,7 +93,7 @@ interface HeldSlot {
   key: ItemKey;
   attribute: string;
   holder: string;
-  /** Of a slot that used an allowance: which errors give it back. */
+  /** For a slot that used an allowance: the errors that return the allowance. */
   isFree?: WorkAllowance['isFree'] | undefined;
 }
 
@@ -105,13 +105,12 @@ const takeAnySlot = async (parts: readonly InFlightLimit[], now: Date): Promise<
   return undefined;
 };
 
-/** Attempts to take a slot: each further one follows another caller who took the slot that was found free, or a new hour. */
+/** Attempts to take a slot. An attempt fails when another caller took the slot that was found free, or a new hour began. */
 const MAX_ATTEMPTS = 10;
 
 /**
- * Access pattern 57: takes a slot of a limit, free or past its lease, and uses its allowance; undefined when all are
- * held. After ten attempts it counts as full. Throws `ServiceError` with `rate_limited` when the
- * allowance of the hour is used up.
+ * Access pattern 57: takes a slot of a limit, free or past its lease, and uses the allowance; undefined when every slot is held.
+ * After ten attempts it counts as full. Throws `ServiceError` with `rate_limited` when the allowance of the hour is used up.
  */
 export const takeSlot = async (limit: InFlightLimit, now: Date): Promise<HeldSlot | undefined> => {
   const { key, allowance } = limit;
@@ -130,7 +129,7 @@ export const takeSlot = async (limit: InFlightLimit, now: Date): Promise<HeldSlo
   return undefined;
 };
 
-/** How an update uses an allowance: the first time in an hour, or once more in an hour of which at most `most` are used. */
+/** The update of an allowance by a use: the first use in an hour, or a further use while at most `most` are used. */
 type Spending = { hour: number; most?: number };
 
 const firstGuess = ({ earnedHour, most }: WorkAllowance, now: Date): Spending => {
@@ -196,7 +195,7 @@ const updateSlot = async (
   return done ? undefined : { item };
 };
 
-/** DynamoDB has no `max`, so the update has one form for the first use in an hour and one for the others. */
+/** DynamoDB has no `max`, so the update has a form for the first use in an hour and a form for later uses. */
 const spendingExpressions = ({ hour, most }: Spending, latestHour: number) =>
   most === undefined
     ? {

@@ -16,7 +16,7 @@ const MOST_ITEMS = 3;
 
 const lambda = new LambdaClient(clientOptions('invocations'));
 
-/** The quota changes by an operator's request only, and this is one call for all calls of a process. */
+/** The quota is read once in a process: it only changes by an operator's request. */
 const QUOTA_SECONDS = 3_600;
 
 /** The functions that may run at once without reserved concurrency. */
@@ -54,7 +54,7 @@ const quota = (now: Date): Promise<number> =>
 
 const atLeastOne = (slots: number): number => Math.max(1, Math.floor(slots));
 
-/** Some of the items of a limit that has many slots, which ones by chance: one item would be written too often. */
+/** A random choice of the items that hold a large limit's slots. A single item would be written too often. */
 const limitsInAll = (kind: InFlightKind, slots: number, leaseSeconds: number): InFlightLimit[] => {
   const items = Math.ceil(slots / SLOTS_PER_ITEM);
   const first = Math.floor(Math.random() * items);

@@ -5,8 +5,8 @@ import { requiredNumberEnv } from '../environment.ts';
 export type CreationWork = 'clips' | 'filter';
 
 /**
- * By how much the creations accepted in an hour raised the allowance of each kind of work: by 1 each, and by 1 more where they used it.
- * `hour` counts from 1970.
+ * The extra allowance that accepted creations earned in an hour. Each creation adds 1 per kind of work, and 1 more per kind that
+ * it used. `hour` counts from 1970.
  */
 export const EarnedWork = z.object({ hour: z.number(), clips: z.number(), filter: z.number() });
 export type EarnedWork = z.infer<typeof EarnedWork>;
@@ -24,17 +24,17 @@ export const secondsToNextHour = (now: Date): number =>
 export interface WorkAllowance {
   /** The hour in which an accepted creation last raised it. */
   earnedHour: number | undefined;
-  /** How often it may be used in an hour. */
+  /** The number of uses in an hour. */
   most: (hour: number) => number;
-  /** Whether work that ended with this error cost nothing, so that the allowance is given back. */
+  /** Whether work that ended with this error cost nothing and returns the allowance. */
   isFree: (error: unknown) => boolean;
   /** The message to the caller when it is used up. */
   usedUp: string;
 }
 
 /**
- * The allowance of an account. Of its uses in an hour, at most `REFUSED_WORK_PER_HOUR` and one for each creation accepted in the hour
- * can be for refused creations, because an accepted one earns back its own.
+ * The allowance of an account. Refused creations can use the work at most `REFUSED_WORK_PER_HOUR` times an hour, and once more
+ * for each creation accepted in the hour. An accepted creation earns its own use back.
  */
 export const workAllowance = (
   earned: EarnedWork | undefined,

@@ -25,7 +25,7 @@ export interface LongCall {
   /** The digest of the `Idempotency-Key` or, without a key, of API key, route and body. */
   digest: string;
   isKeyed: boolean;
-  /** How often the client has sent this call before: 0 for a first call. */
+  /** The client's count of retries: 0 for a first call. */
   retry: number;
   /** The id of this call among waiting calls. */
   waiter: string;
@@ -74,7 +74,11 @@ export const heldBy = (call: LongCall, requestId: string): Held => ({
  * The idempotency record that a call's transaction writes with the request. With an `Idempotency-Key`, pass the key's
  * `fingerprint`. Without a key, the record replaces the entry of `openEntry`, and only while the call still holds the entry.
  */
-export const entryOf = (call: LongCall, requestId: string, fingerprint = call.digest): Idempotency => ({
+export const idempotencyRecordOf = (
+  call: LongCall,
+  requestId: string,
+  fingerprint = call.digest,
+): Idempotency => ({
   keyDigest: entryDigest(call, requestId),
   fingerprint,
   waiter: call,
@@ -86,7 +90,7 @@ export const entryOf = (call: LongCall, requestId: string, fingerprint = call.di
  * take the call over.
  */
 export const openEntry = async (held: Held, now: Date): Promise<void> => {
-  await move(held, 'open', now, 'attribute_not_exists(PK)');
+  await move(held, 'open', now, { condition: 'attribute_not_exists(PK)' });
 };
 
 /**
@@ -131,9 +135,8 @@ const listEntries = async (call: LongCall, now: Date): Promise<Entry[]> => {
 
 /**
  * The entries that a call may take, the best first. Every call may take entries answered with 408, ended requests before running
- * requests. A retry may also take an entry of a waiting call with a lower count of retries and, last, images answered within 10
- * s; the count just below its own comes first, because that was the client's previous attempt. Failed requests are not taken:
- * they are refunded.
+ * requests. A retry may also take an entry of a waiting call with a lower count of retries. The count just below its own comes
+ * first: the client's previous attempt. Last come images answered within 10 s. Failed requests are not taken: they are refunded.
  */
 const listTakeable = async (call: LongCall, now: Date): Promise<Entry[]> => {
   const since = (seconds: number) => addSeconds(toInstant(now), -seconds);
@@ -175,8 +178,9 @@ export const takeRequest = async (call: LongCall, now: Date): Promise<Held | und
     }
     const held = { key, requestId, waiter: call.waiter, retry: call.retry };
     if (state === 'answered') return { ...held, isGiven: true };
-    const asSeen = { ':seen': state, ':waiter': waiter };
-    if (await move(held, 'open', now, '#state = :seen AND waiter = :waiter', asSeen)) return held;
+    const values = { ':seen': state, ':waiter': waiter };
+    if (await move(held, 'open', now, { condition: '#state = :seen AND waiter = :waiter', values }))
+      return held;
   }
   throw new RateLimitedError(1);
 };
@@ -184,8 +188,9 @@ export const takeRequest = async (call: LongCall, now: Date): Promise<Held | und
 /** Access pattern 56: takes over the request that an `Idempotency-Key` named before. */
 export const takeKeyed = async (call: LongCall, requestId: string, now: Date): Promise<Held> => {
   const held = heldBy(call, requestId);
-  const isTaken = await move(held, 'open', now, 'attribute_exists(PK) AND #state <> :answered', {
-    ':answered': 'answered',
+  const isTaken = await move(held, 'open', now, {
+    condition: 'attribute_exists(PK) AND #state <> :answered',
+    values: { ':answered': 'answered' },
   });
   return { ...held, isGiven: !isTaken };
 };
@@ -208,7 +213,7 @@ export const readHeld = async ({
  * collect the result. False when another call has taken the request over.
  */
 export const endWait = (held: Held, state: 'answered' | 'released', now: Date): Promise<boolean> =>
-  move(held, state, now, '#state = :open AND waiter = :own', { ':open': 'open' });
+  move(held, state, now, { condition: '#state = :open AND waiter = :own', values: { ':open': 'open' } });
 
 /**
  * Moves an entry to a state, for a call. False when the condition refuses, unless the stored entry already has this state and
@@ -218,8 +223,7 @@ const move = async (
   { key, waiter, retry }: Held,
   state: Entry['state'],
   now: Date,
-  condition: string,
-  values: Record<string, string> = {},
+  { condition, values = {} }: { condition: string; values?: Record<string, string> },
 ): Promise<boolean> => {
   const at = toInstant(now);
   const { done, item } = await writeOnCondition(

@@ -18,8 +18,8 @@ const RETRY_AFTER_SECONDS = 1;
  * Amazon Bedrock Guardrails decides when a guardrail is configured. Otherwise every prompt passes, and a
  * provider's own refusal appears in the record.
  *
- * Throws `ServiceError` with `rate_limited` when too many prompts of the account are being judged, or too many were judged in this
- * hour for creations that were refused. Returns whether the prompt was judged.
+ * Returns whether the prompt was judged. Throws `ServiceError` with `rate_limited` when too many prompts of the account are being
+ * judged, or too many prompts of refused creations were judged in this hour.
  */
 export const screenPrompt = async (
   { accountId, earnedWork }: Pick<Account, 'accountId' | 'earnedWork'>,

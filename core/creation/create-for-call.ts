@@ -4,7 +4,15 @@ import { newRequestId } from '../ids.ts';
 import { inputFilesOf } from '../requests/input-files.ts';
 import { leavesOutcomeOpen } from '../table/outcomes.ts';
 import { type OwnUpload, typedUpload } from '../uploads/own-upload.ts';
-import { dropEntry, entryOf, type Held, heldBy, type LongCall, openEntry, takeKeyed } from './collection.ts';
+import {
+  dropEntry,
+  type Held,
+  heldBy,
+  idempotencyRecordOf,
+  type LongCall,
+  openEntry,
+  takeKeyed,
+} from './collection.ts';
 import { createRequest } from './create-request.ts';
 import { loadCreationFacts } from './judge-creation.ts';
 import type { Submission } from './submission.ts';
@@ -13,16 +21,16 @@ import { type JudgedCreation, writeCreation } from './write-creation.ts';
 /** Files of a call that are stored at once. */
 const AT_ONCE = 5;
 
-/** How the files of a call are stored, and removed as far as they can be. */
+/** The storage of a call's files. A removal that fails in part is left to the bucket's lifecycle. */
 export interface FileStore {
   store: (upload: OwnUpload & { contentType: string }) => Promise<void>;
   remove: (objectKeys: string[]) => Promise<unknown>;
 }
 
 /**
- * Creates the request of a call once nothing refuses it, its files measured and stored before, and removed again when no request was written with them; the
- * bucket's lifecycle removes what a dead process leaves. Undefined when a retry has taken the call over before it wrote. Throws the errors
- * of `createRequest`.
+ * Creates the request of a call that waits for its images: judges the submission, measures and stores the call's files, and
+ * writes the request. Without a written request, the files are removed again; the bucket's lifecycle removes files that a dead
+ * process leaves. Undefined when a retry took the call over before the write. Throws the errors of `createRequest`.
  */
 export const createForCall = async (
   account: Account,
@@ -39,7 +47,8 @@ export const createForCall = async (
     const typed = uploads.map((upload) => typedUpload(upload, handles));
     stored = typed;
     if (store) await inParallel(typed, AT_ONCE, store);
-    return writeCreation({ ...judged, idempotency: entryOf(call, requestId, idempotency?.fingerprint) });
+    const record = idempotencyRecordOf(call, requestId, idempotency?.fingerprint);
+    return writeCreation({ ...judged, idempotency: record });
   };
   const discard = () => remove?.(stored.map(({ objectKey }) => objectKey));
   const isOpened = ok && !call.isKeyed;
@@ -55,7 +64,7 @@ export const createForCall = async (
   } catch (error) {
     const kept = leavesOutcomeOpen(error) ? 'written' : 'dropped';
     const left = isOpened ? await dropEntry(held) : kept;
-    // What an `Idempotency-Key` led to is not known; an entry says whether its request is written.
+    // Under an `Idempotency-Key` the outcome is unknown; without a key, the entry tells whether the request is written.
     if (left === 'written' && isOpened) return held;
     if (left !== 'written') await discard();
     if (left === 'taken') return undefined;

@@ -4,17 +4,14 @@ import type { CreationWork } from '../concurrency/work-allowance.ts';
 import { ConflictError, PaymentRequiredError } from '../errors.ts';
 import { startWorkflow } from '../executions/executions.ts';
 import { startFirstAttempt } from '../executions/invoke-later.ts';
-import { newRequestId } from '../ids.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
-import { inputFilesOf } from '../requests/input-files.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
-import { inputsExpiry } from '../uploads/own-inputs.ts';
 import { screenPrompt } from './content-filter.ts';
 import { repeatedRequestId } from './idempotency.ts';
-import { type CreationFacts, judgeCreation, routeFactsOf } from './judge-creation.ts';
+import type { CreationFacts } from './judge-creation.ts';
 import { inputsToMeasure, type WritingWays, writeMeasured } from './measured-creation.ts';
-import { newRequest } from './new-request.ts';
+import { pricedRequest } from './priced-request.ts';
 import type { Submission } from './submission.ts';
 import type { JudgedCreation, RepeatedCreation, WrittenCreation } from './write-creation.ts';
 
@@ -82,18 +79,14 @@ const judge = async (
   const { idempotency, keyId, now } = submission;
   const repeatedId = repeatedRequestId(idempotency, facts.idempotencyRecord);
   if (repeatedId !== undefined) return { kind: 'repeated', requestId: repeatedId };
-  const { creation, rate } = judgeCreation(account, submission, facts);
-  const { endUser, routeCosts, requestsNamed = [] } = facts;
-  const inputsExpireAt = inputsExpiry(inputFilesOf(creation), requestsNamed);
-  const id = requestId ?? newRequestId(creation.model.type, now);
-  const own = { rate, routeCosts, inputsExpireAt, routes: routeFactsOf(creation.model.id, facts) };
-  const request = newRequest(id, account.accountId, creation, own, now);
+  const request = pricedRequest(account, submission, facts, requestId);
   const { debitThousandths: price } = request;
   const { balanceThousandths: balance, ledgerEntries } = account;
   // The facts were read after the account: a twin of this submission that took the balance is a repetition above.
   if (price > balance) throw new PaymentRequiredError(price, balance, ledgerEntries);
   const work: CreationWork[] = inputsToMeasure(request).length > 0 ? ['clips'] : [];
-  if (await screenPrompt(account, creation.prompt)) work.push('filter');
+  if (await screenPrompt(account, request.prompt)) work.push('filter');
+  const { endUser } = facts;
   return { kind: 'judged', request, account, endUser, idempotency, keyId, work, now };
 };
 

@@ -21,7 +21,7 @@ export interface NewCreation<Model extends CatalogModel = CatalogModel> {
 export const givenOf = <Values extends object>(values: Values): Values =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Values;
 
-/** A parsed body: a complete creation, or what is wrong with it, with the model and end-user if it names them. */
+/** A parsed body: a complete creation, or the problems by field, with the model and end-user if named. */
 export type ParsedCreation<New extends NewCreation> =
   | { ok: true; creation: New }
   | { ok: false; error: ValidationError; model: New['model'] | undefined; endUserEmail: string | undefined };

@@ -15,7 +15,7 @@ export interface Idempotency {
   isOpened?: boolean;
 }
 
-/** How long a key is remembered: 24 h. */
+/** Time for which a key is remembered: 24 h. */
 const RECORD_SECONDS = SECONDS_PER_DAY;
 
 /** The request that a key created. Holds ids and digests, nothing of the body. */

@@ -9,8 +9,9 @@ const MAX_TYPE_LENGTH = 100;
 const count = () => z.optional(z.int().check(z.gte(0)));
 
 /**
- * The facts of an input file by its bytes, or the message for its field when it cannot be used. `extension` is that of a video's copy in the
- * bucket; without it there is no copy, because the video is too long. `status` is the HTTP status of a file that could not be fetched.
+ * The measured facts of an input file, or the message for the field of an unusable file. `extension` is that of a video's copy in
+ * the bucket; without it there is no copy, because the video is too long. `status` is the HTTP status of a file that could not be
+ * fetched.
  */
 export const InputMeasure = z.union([
   z.object({
@@ -30,7 +31,7 @@ export const InputMeasure = z.union([
 ]);
 export type InputMeasure = z.infer<typeof InputMeasure>;
 
-/** A file to measure: what it should hold, and where it is, or its bytes. Every video is copied into the bucket. */
+/** A file to measure: its medium, and its URL or bytes. Every video is copied into the bucket. */
 const FileToMeasure = z.union([
   z.object({ medium: z.enum(MEDIA), url: z.string() }),
   z.object({ medium: z.enum(MEDIA), base64: z.string() }),
@@ -48,11 +49,11 @@ export type InputsToMeasure = z.infer<typeof InputsToMeasure>;
 /** Input to remove copies left by a refused request; `left` is the number of its reference videos. */
 const LeftClips = z.object({ requestId: z.string(), left: z.int().check(z.gte(1)) });
 
-/** Its input. */
+/** The input of `measure-clips`. */
 export const MeasuringWork = z.union([InputsToMeasure, LeftClips]);
 export type MeasuringWork = z.infer<typeof MeasuringWork>;
 
-/** Its output: a measure for each file, in their order; none for a removal. */
+/** The output of `measure-clips`: a measure for each file, in order; empty for a removal. */
 export const InputMeasures = z.object({ measures: z.array(InputMeasure) });
 export type InputMeasures = z.infer<typeof InputMeasures>;
 

@@ -16,7 +16,7 @@ type SdkError = Parameters<typeof isThrottlingError>[0];
 /** Longest wait for a removal, cold start included. The function goes on without its caller. */
 const DISCARD_MS = 2_000;
 
-/** The most characters of another answer that are logged: untrusted files made it. */
+/** Longest part of an unexpected answer that is logged: untrusted files influence the text. */
 const MOST_SAID = 1_000;
 
 const lambda = new LambdaClient(clientOptions('measuring'));
@@ -43,7 +43,7 @@ export const invokeMeasureClips = async (inputs: InputsToMeasure): Promise<Input
   return measures;
 };
 
-/** Undefined when there are none, as in the answer of a function that failed. */
+/** Undefined for an answer without measures, as of a failed function. */
 const measuresIn = (answer: string): InputMeasure[] | undefined => {
   try {
     return InputMeasures.parse(JSON.parse(answer)).measures;

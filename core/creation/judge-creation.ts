@@ -43,7 +43,7 @@ export interface CreationFacts {
   credentials: ReadonlySet<ProviderId>;
   /** Why the model is refused after its end. */
   retired?: string | undefined;
-  /** What routes cost us. */
+  /** Our cost by route. */
   routeCosts?: RouteCosts;
   /** The routes that operators left by hand. */
   left?: LeftRoutes;
@@ -56,8 +56,8 @@ export interface CreationFacts {
 }
 
 /**
- * Access pattern 52: reads the facts in one parallel round trip, as far as the submission names its model and end-user: model settings and
- * credentials as cached, the others strongly consistent.
+ * Access pattern 52: reads the facts for a submission in one parallel round trip, as far as model and end-user are named. Model
+ * settings and credentials are cached, other facts strongly consistent.
  */
 export const loadCreationFacts = async (
   accountId: string,
@@ -93,7 +93,7 @@ export const loadCreationFacts = async (
   };
 };
 
-/** What decides the first route of a request for this model. */
+/** The facts that decide the first route of a request for a model. */
 export const routeFactsOf = (modelId: string, { credentials, left = {} }: CreationFacts): RouteFacts => {
   const providers = routesOf(modelId).map(({ provider }) => provider);
   return { keyless: new Set(providers.filter((provider) => !credentials.has(provider))), left };
@@ -103,10 +103,10 @@ export const routeFactsOf = (modelId: string, { credentials, left = {} }: Creati
 const NOT_DISPATCHABLE = 'cannot be dispatched now';
 
 /**
- * Checks a new submission, except price, content filter and reference videos, and returns its creation and the account's rate. The
- * checks, in this order: fields and a model that has retired or cannot be dispatched (`ValidationError`); a used key
- * (`ConflictError`); the end-user (`ForbiddenError` if blocked, `ConflictError` if being removed); a pause
- * (`ServiceError` with `temporarily_unavailable`).
+ * Checks a new submission, except price, content filter and reference videos, and returns its creation and the account's rate.
+ * First come fields and model: `ValidationError`, also for a model that has retired or cannot be dispatched. A used key throws
+ * `ConflictError`. A blocked end-user throws `ForbiddenError`, an end-user under removal `ConflictError`. A pause comes last:
+ * `ServiceError` with `temporarily_unavailable`.
  */
 export const judgeCreation = (
   account: Account,

@@ -23,8 +23,8 @@ export interface InputRoute {
 }
 
 /**
- * What is wrong with input files by field, and which routes do not take them while another does. Files that cannot be used at all are named
- * alone; else the problems are those of the first route, where no route takes the files.
+ * The problems of input files by field, and the routes that refuse the files while another route accepts them. Files that cannot
+ * be used at all are named alone; else the problems are those of the first route, where no route takes the files.
  */
 export const judgeInputs = (
   inputs: readonly MeasuredInput[],

@@ -16,15 +16,16 @@ const TIME_LIMIT_MS = 8_000;
 /** More than any provider takes: the rest is not fetched. */
 const MAX_BYTES = { image: 32 * 1024 * 1024, audio: 16 * 1024 * 1024 };
 
-/** Not an image of a type that a provider takes. */
+/** The message for a file that is no image of a type that providers take. */
 class UnreadableImageError extends Error {
   override name = 'UnreadableImageError';
 }
 
 /**
- * Measures the input files of a request by their bytes, in parallel, and copies its videos into the bucket as they pass; results are in the
- * files' order. Takes at most 8 s in all, or until `signal` aborts. Rejects when the bucket does not take a copy, never because of a
- * caller's server. A URL that the service refuses to call reads like that of a server that does not answer, so callers learn nothing about it.
+ * Measures the input files of a request by their bytes, in parallel, and copies its videos into the bucket as they pass; results
+ * are in the files' order. Takes at most 8 s in all, or until `signal` aborts. Rejects when the bucket does not take a copy,
+ * never because of a caller's server. A URL that the service refuses to call gives the same result as a server without an answer,
+ * so callers learn nothing about internal addresses.
  */
 export const measureInputs = async (
   { requestId, files, longestSeconds }: InputsToMeasure,
@@ -102,7 +103,7 @@ const toMilliseconds = (seconds: number): number => Math.round(seconds * 1_000);
 
 const UNREADABLE = [UnreadableVideoError, UnreadableAudioError, UnreadableImageError];
 
-/** Why a file cannot be used; undefined when that is not for its server or its bytes. */
+/** Why a file cannot be used; undefined for an error that neither the file's server nor its bytes caused. */
 const problemOf = (error: unknown, signal: AbortSignal): string | undefined => {
   if (UNREADABLE.some((kind) => error instanceof kind)) return (error as Error).message;
   if (signal.aborted) return 'could not be measured in time';

@@ -30,60 +30,83 @@ import {
   writeCreation,
 } from './write-creation.ts';
 
-/** How many creations of one account may measure inputs at once: each waits for `measure-clips`, whose concurrency all accounts share. */
+/**
+ * Limit on an account's creations that measure inputs at once: each waits for `measure-clips`, whose concurrency all accounts
+ * share.
+ */
 export const MEASURING_SLOTS = 4;
-/** Longer than all attempts of a call to `measure-clips` (`CALL_LIMITS`). */
+/** Lease of a slot: longer than all attempts of a call to `measure-clips` (`CALL_LIMITS`). */
 const LEASE_SECONDS = 25;
 
-/** Writes a creation that nothing refuses so far. */
+/** A request with inputs to measure, and its account as read before. */
+type ToMeasure = Pick<JudgedCreation, 'request' | 'account' | 'now'>;
+
+/** Writes a judged creation. */
 type Write = (judged: JudgedCreation) => Promise<WrittenCreation | RepeatedCreation>;
 
-/** How inputs are measured, and the copies of a refused creation removed. */
+/** The calls that measure inputs, and remove the copies of a refused creation. */
 export interface Measuring {
   measure: (inputs: InputsToMeasure) => Promise<InputMeasure[]>;
   discard: (inputs: InputsToMeasure) => Promise<void>;
 }
 
-/** How a creation is measured and written, where not as usual. */
-export interface WritingWays {
-  write?: Write;
-  measuring?: Measuring;
-  /** The bytes of files that came with the creation, by handle: `write` stores them. */
+/** Replacements for the usual way to measure inputs. */
+interface MeasuringWays {
+  measuring?: Measuring | undefined;
+  /** The bytes of files that came with the creation, by handle. */
   carried?: Carried;
+}
+
+/** Replacements for the usual ways to measure and write a creation. `write` also stores the files that came with the creation. */
+export interface WritingWays extends MeasuringWays {
+  write?: Write;
 }
 
 type Carried = ReadonlyMap<string, Uint8Array>;
 
 const MEASURE_CLIPS: Measuring = { measure: invokeMeasureClips, discard: invokeDiscardClips };
 
-/** The inputs that are measured: reference videos, which are billed, and files of ours. Other files are judged by their provider. */
+/** The inputs that are measured: reference videos, which are billed, and files of ours. The provider judges other files. */
 export const inputsToMeasure = (request: StoredRequest): InputFile[] =>
   inputFilesOf(request).filter(({ medium, url }) => medium === 'video' || parseHandle(url));
 
 /**
- * Writes a creation once its inputs are measured, if it has any to measure. Its reference videos are copied into the bucket. The copies of a
- * creation that is refused in the end are removed, unless it may have been written after all; the bucket's lifecycle removes what a dead
- * process or a failed removal leaves.
- *
- * Throws what `write` and `measure` throw, and `ValidationError` for files that cannot be used. Throws `ServiceError` with `rate_limited`
- * when too many are being measured, or when the account's allowance of the hour is used up.
+ * Writes a creation once its inputs are measured. Throws what `write` and `withMeasuredInputs` throw.
  */
-export const writeMeasured = async (
+export const writeMeasured = (
   judged: JudgedCreation,
   facts: CreationFacts,
-  { write = writeCreation, measuring = MEASURE_CLIPS, carried = new Map() }: WritingWays,
-): Promise<WrittenCreation | RepeatedCreation> => {
+  { write = writeCreation, ...ways }: WritingWays,
+): Promise<WrittenCreation | RepeatedCreation> =>
+  withMeasuredInputs(judged, facts, ways, async (request) => {
+    const written = await write({ ...judged, request });
+    return { result: written, needsCopies: written.kind === 'written' };
+  });
+
+/**
+ * Measures the inputs of a request, copies its reference videos into the bucket, and calls `use` with the measured request. The
+ * copies are removed when `use` does not need copies or throws, unless the request may have been written after all. The bucket's
+ * lifecycle removes copies that a dead process or a failed removal leaves.
+ *
+ * Throws what `use` and `measure` throw, and `ValidationError` for files that cannot be used. Throws `ServiceError` with
+ * `rate_limited` when too many requests are being measured, or the account's allowance of the hour is used up.
+ */
+export const withMeasuredInputs = async <Result>(
+  { request, account: { accountId, earnedWork }, now }: ToMeasure,
+  facts: CreationFacts,
+  { measuring = MEASURE_CLIPS, carried = new Map() }: MeasuringWays,
+  use: (measured: StoredRequest) => Promise<{ result: Result; needsCopies: boolean }>,
+): Promise<Result> => {
   const { measure, discard } = measuring;
-  const inputs = inputsToMeasure(judged.request);
-  if (inputs.length === 0) return write(judged);
-  const { accountId, earnedWork } = judged.account;
+  const inputs = inputsToMeasure(request);
+  if (inputs.length === 0) return (await use(request)).result;
   const limit = {
     slots: MEASURING_SLOTS,
     leaseSeconds: LEASE_SECONDS,
     allowance: workAllowance(earnedWork, 'clips', isThrottled),
   };
-  const slots = await waitingLimits('clips', accountId, limit, judged.now);
-  const work = await workFor(judged, inputs, carried);
+  const slots = await waitingLimits('clips', accountId, limit, now);
+  const work = await workFor({ request, now }, inputs, carried);
   let measures: InputMeasure[] | undefined;
   let measured: StoredRequest | undefined;
   const discardCopies = async () => {
@@ -91,10 +114,10 @@ export const writeMeasured = async (
   };
   try {
     measures = await withSlots(slots, systemClock, tooManyInputs, () => measure(work));
-    measured = withMeasures(judged.request, inputs, measures, { facts, carried });
-    const written = await write({ ...judged, request: measured });
-    if (written.kind === 'repeated') await discardCopies();
-    return written;
+    measured = withMeasures(request, inputs, measures, { facts, carried });
+    const { result, needsCopies } = await use(measured);
+    if (!needsCopies) await discardCopies();
+    return result;
   } catch (error) {
     const mayBeCopied = measures ? measures.some(isCopied) : !isThrottled(error);
     const mayBeWritten = measured !== undefined && leavesOutcomeOpen(error);
@@ -106,9 +129,9 @@ export const writeMeasured = async (
 /** Longer than any measuring takes. */
 const URL_SECONDS = 60;
 
-/** The files to measure. Those of ours are signed for a minute. */
+/** The files to measure. Files of ours have URLs signed for a minute. */
 const workFor = async (
-  { request, now }: JudgedCreation,
+  { request, now }: Pick<ToMeasure, 'request' | 'now'>,
   inputs: readonly InputFile[],
   carried: Carried,
 ): Promise<InputsToMeasure> => {
@@ -125,7 +148,7 @@ const workFor = async (
   return { requestId: request.requestId, files, longestSeconds: referenceVideoMaxSeconds };
 };
 
-/** The limits of a model on reference videos. Together they have the most seconds for which no route of it refuses early. */
+/** The limits of a model on reference videos. The total length may be as long as the most generous route accepts. */
 const clipLimitsOf = (modelId: string, { credentials, left }: CreationFacts): ClipLimits => ({
   ...findVideoModel(modelId),
   routeSeconds: Math.max(
@@ -138,10 +161,10 @@ const clipLimitsOf = (modelId: string, { credentials, left }: CreationFacts): Cl
 const isCopied = (measure: InputMeasure): boolean =>
   'extension' in measure && measure.extension !== undefined;
 
-/** Measuring never began, so it cost nothing and there are no copies. */
+/** Whether an error means that measuring never began: without cost and without copies. */
 const isThrottled = (error: unknown): boolean => error instanceof ServiceError;
 
-/** The request with what measuring its inputs found. Throws `ValidationError` when they cannot be used. */
+/** The request with the results of measuring its inputs. Throws `ValidationError` for unusable inputs. */
 const withMeasures = (
   request: StoredRequest,
   inputs: readonly InputFile[],

@@ -12,8 +12,8 @@ import type { NewImageRequest } from './create-image-rules.ts';
 import type { NewRequest } from './submission.ts';
 
 /**
- * What a new request fixes from the outside: its price, its cost by route, the earliest removal of an own file among its inputs,
- * and the facts that decide the first route.
+ * Facts for a new request's record: rate, cost by route, earliest removal of an own file among the inputs, and facts for the
+ * first route.
  */
 interface NewRequestFacts {
   rate: Rate;
@@ -27,8 +27,7 @@ interface NewRequestFacts {
  * video covers only the output until `withClips` adds the measured reference videos.
  */
 export const newRequest = (
-  requestId: string,
-  accountId: string,
+  { requestId, accountId }: Pick<StoredRequest, 'requestId' | 'accountId'>,
   creation: NewRequest,
   { rate, routeCosts = {}, inputsExpireAt, routes }: NewRequestFacts,
   now: Date,

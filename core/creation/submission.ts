@@ -8,19 +8,19 @@ import { type NewVideoRequest, parseVideoRequest } from './create-video-rules.ts
 import type { NewCreation, ParsedCreation } from './creation-fields.ts';
 import { type Idempotency, idempotencyOf } from './idempotency.ts';
 
-/** What can be created. */
+/** The kinds of requests. */
 export type NewRequest = NewImageRequest | NewVideoRequest;
 
 /** A creation as it arrived, before its body is parsed. */
 export interface ReceivedCreation {
   /** The caller's API key. */
   keyId: string;
-  /** As callers write it: `POST /v1/videos`. */
+  /** Method and path: `POST /v1/videos`. */
   route: string;
   body: ReadBody;
   /** Fingerprinted in place of the body: each call stores the files of a form as other uploads. */
   sent?: unknown;
-  /** As sent; when it is malformed, `fields` says so. */
+  /** The raw header; `fields` has the problem of a malformed header. */
   idempotencyKey: string | undefined;
   /** Errors outside the body. */
   fields: FieldErrors;
@@ -63,3 +63,16 @@ export const imageSubmission = submissionBy(parseImageRequest);
 
 /** Parses a submission for a video. */
 export const videoSubmission = submissionBy(parseVideoRequest);
+
+/** Parses a submission to be priced: one for images or a video, by `kind` in its body. Throws `ValidationError` when that says neither. */
+export const quoteSubmission = (received: ReceivedCreation): Submission => {
+  const { body: read, fields } = received;
+  if (!read.ok) return imageSubmission(received);
+  const { kind, ...body } = read.body;
+  const parse = kind === 'image' ? imageSubmission : kind === 'video' ? videoSubmission : undefined;
+  if (!parse) {
+    const problem = kind === undefined ? 'is required' : 'must be image or video';
+    throw new ValidationError({ kind: problem, ...fields });
+  }
+  return parse({ ...received, body: { ok: true, body } });
+};

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Account, keyBudgetOf } from '../accounts/accounts.ts';
+import type { Account } from '../accounts/accounts.ts';
 import { type BudgetOwner, budgetSpent, limitsAt } from '../budgets/budget-rules.ts';
 import { countSpendingWrites, spentOf } from '../budgets/spending.ts';
 import { type CreationWork, earnedWith } from '../concurrency/work-allowance.ts';
@@ -19,6 +19,7 @@ import {
   refusedBy,
   transactNamed,
 } from '../table/transactions.ts';
+import { budgetOwners } from './budget-owners.ts';
 import {
   type Idempotency,
   insertIdempotencyRecordWrite,
@@ -70,7 +71,7 @@ interface Basis {
   owners: BudgetOwner[];
 }
 
-/** An attempt of the transaction: its writes, if there is anything to write, and the result once it has committed. */
+/** An attempt of the transaction: the writes, absent when nothing is left to write, and the result after the commit. */
 interface Attempt {
   basis: Basis;
   writes?: CreationWrites;
@@ -78,11 +79,11 @@ interface Attempt {
 }
 
 /**
- * Access pattern 54: writes debit, ledger entry, end-user counters, request, idempotency record and the counts of budgets in one
- * transaction, and the event of the account's webhook when the balance falls below its threshold. If the same key and body created a
- * request since, nothing is written. Throws `PaymentRequiredError`, `BudgetSpentError`, `AccountBlockedError`, what
- * `checkEndUser` throws, `ConflictError` (key used with another body) and `RateLimitedError`. Throws `OutcomeUnknownError` while an attempt may
- * still be committed.
+ * Access pattern 54: writes a creation in one transaction. The items are the account with its debit, ledger entry, end-user
+ * counters, request, idempotency record and counts of budgets. A balance that falls below the webhook's threshold adds an event.
+ * If the same key and body created a request since, nothing is written. Throws `PaymentRequiredError`, `BudgetSpentError`,
+ * `AccountBlockedError`, what `checkEndUser` throws, `ConflictError` (key used with another body) and `RateLimitedError`. Throws
+ * `OutcomeUnknownError` while an attempt may still be committed.
  */
 export const writeCreation = async (
   creation: JudgedCreation,
@@ -164,16 +165,10 @@ const basisAfter = async (
   const foundAccount = await accountFoundInstead(request.accountId, refusals.account?.[0]);
   if (foundAccount?.blockedAt !== undefined) throw new AccountBlockedError();
   const head = foundAccount ?? account;
-  const budgets = { endUser: foundEndUser?.budget, key: keyBudgetOf(head, keyId) };
   return {
     account: head,
     endUser: foundEndUser,
-    owners: [
-      ...(budgets.endUser
-        ? [{ id: endUserIdOf(request, foundEndUser), kind: 'end-user' as const, budget: budgets.endUser }]
-        : []),
-      ...(budgets.key ? [{ id: keyId, kind: 'API key' as const, budget: budgets.key }] : []),
-    ],
+    owners: budgetOwners(request, head, foundEndUser, keyId),
   };
 };
 

@@ -18,7 +18,7 @@ import type { ExtraWrites } from '../table/transactions.ts';
 import { addSeconds, type Clock, systemClock, toInstant } from '../time.ts';
 import { answerOf, deleteRequests, whileInTime } from './delete-requests.ts';
 
-/** How much a call removed. */
+/** The counts of a removal by one call. */
 export interface RemovedRequests {
   removedRequests: number;
   removedObjects: number;
@@ -28,17 +28,16 @@ const NOTHING_LEFT: RemovedRequests = { removedRequests: 0, removedObjects: 0 };
 /**
  * Removes an end-user with all their requests and files.
  *
- * 1. Claim the end-user, on condition that none of their requests is queued or processing. From then on they
- *    cannot create: a concurrent creation either comes first and refuses the claim, or is refused. The claim
- *    records the removal, so that the reconciler goes on if this call dies.
- * 2. Delete their requests. When the time is up, throw `temporarily_unavailable`; a repeated call continues,
- *    and so does the reconciler.
- * 3. Remove their pauses, then the end-user. The reconciler makes further passes for requests that the index does
- *    not show yet.
+ * 1. Claim the end-user, on condition that no request of the end-user is queued or processing. From then on every creation is
+ *    refused; a creation that comes first refuses the claim. The claim records the removal, so that the reconciler resumes the
+ *    removal if this call dies.
+ * 2. Delete the end-user's requests. When the time is up, throw `temporarily_unavailable`; a repeated call or the reconciler
+ *    continues.
+ * 3. Remove the pauses, then the end-user. The reconciler makes further passes for requests that the index does not show yet.
  *
- * Of concurrent calls one succeeds. A call repeated within 2 min of the reconciler's removal finds nothing left to remove.
- * The `extraWrites`, such as a record of the removal, are made with the claim. Throws `NotFoundError`, and `ConflictError` while a request
- * is queued or processing.
+ * Only one of several concurrent calls succeeds. A call repeated within 2 min of a removal by the reconciler also succeeds. The
+ * `extraWrites`, such as an audit record, commit with the claim. Throws `NotFoundError`, and `ConflictError` while a request is
+ * queued or processing.
  */
 export const deleteEndUser = async (
   id: EndUserId,
@@ -66,7 +65,7 @@ export const deleteEndUser = async (
   return removed;
 };
 
-/** Undefined when the time was up before everything was removed. */
+/** Finishes a claimed removal. Undefined when the time was up before everything was removed. */
 const finishRemoval = async (
   removal: EndUserRemoval,
   startedAt: Date,
@@ -82,7 +81,7 @@ const finishRemoval = async (
   return removed;
 };
 
-/** How long after the reconciler removed an end-user a call repeated for them succeeds. */
+/** Time after a removal by the reconciler in which a repeated call succeeds. */
 const REPEATED_WITHIN_SECONDS = 120;
 
 /** Whether the reconciler has just removed the end-user for an earlier call. */
@@ -92,12 +91,12 @@ const hasReconcilerRemoved = async (id: EndUserId, now: Date): Promise<boolean> 
 };
 
 /**
- * Makes a pass over the removal of an end-user, until `keepGoing` returns false. A pass that could not delete every request is made again.
+ * Makes a pass of an end-user's removal, until `keepGoing` returns false. A pass that could not delete every request is repeated.
  *
  * 1. Delete the end-user's requests that the index lists.
  * 2. Remove the end-user if the call that claimed the removal died or ran out of time before it did.
- * 3. If they are gone, list the removal for its next pass, for requests that the index does not show yet. After the last pass, a day
- *    later, close the removal.
+ * 3. After the end-user's removal, list the removal for its next pass, for requests that the index does not show yet. Close the
+ *    removal after the last pass, a day later.
  */
 export const resumeRemoval = async (
   removal: EndUserRemoval,

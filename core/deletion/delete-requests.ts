@@ -21,11 +21,11 @@ export type DeletionOfMany = Deletion | { outcome: 'failed' };
  * Deletes one request of an account with its files and everything else stored for it.
  *
  * 1. Refuse a request that is absent, another account's, or unfinished, as far as this version knows.
- * 2. Replace the record by a mark that names its files. Of concurrent calls, one removes the record and counts it.
- * 3. Remove the files and the operators' traces. If this fails or is interrupted, the reconciler resumes it.
+ * 2. Replace the record by a mark that names its files. Only one of several concurrent calls removes and counts the record.
+ * 3. Remove the files and the operators' traces. The reconciler resumes an interrupted or failed removal.
  */
 export const deleteRequest = (accountId: string, requestId: string, now: Date): Promise<Deletion> =>
-  deletionOf(accountId, requestId, now)();
+  deletionOf({ accountId, requestId }, now)();
 
 /**
  * The deletion of a request. May run again after a throw: a record removed by an earlier run, whose answer was lost, still counts
@@ -33,8 +33,7 @@ export const deleteRequest = (accountId: string, requestId: string, now: Date): 
  * files.
  */
 const deletionOf = (
-  accountId: string,
-  requestId: string,
+  { accountId, requestId }: Pick<StoredRequest, 'accountId' | 'requestId'>,
   now: Date,
   record: (deletion: Deletion) => unknown = () => undefined,
   isWanted: (request: StoredRequest) => boolean = () => true,
@@ -107,7 +106,7 @@ export const deleteRequests = async (
   await inParallel(idsInTime(), CONCURRENT_DELETIONS, async (requestId) => {
     const record = (deletion: DeletionOfMany) => deletions.set(requestId, deletion);
     record({ outcome: 'failed' });
-    const run = deletionOf(accountId, requestId, now, record, isWanted);
+    const run = deletionOf({ accountId, requestId }, now, record, isWanted);
     const deletion = await attemptDeletion(requestId, run, keepGoing);
     record(deletion);
     if (deletion.outcome === 'failed') complete = false;
@@ -153,14 +152,14 @@ export const bulkDelete = async (
   return new Map(outcomes);
 };
 
-/** How long one call of the API begins and repeats deletions, in milliseconds. */
+/** Milliseconds in which an API call begins and repeats deletions. */
 const BUDGET_MS = 20_000;
-/** When one call answers at the latest, deletions under way or not: API functions and API Gateway end soon after. */
+/** Latest answer of a call, with deletions under way or not: API functions and API Gateway end soon after. */
 const ANSWER_MS = 24_000;
 
 const elapsedMs = (startedAt: Date, clock: Clock): number => clock.now().getTime() - startedAt.getTime();
 
-/** Whether a call that started then may begin another deletion: for 20 s. */
+/** Whether a call may still begin a deletion: for 20 s after its start. */
 export const whileInTime =
   (startedAt: Date, clock: Clock): (() => boolean) =>
   () =>

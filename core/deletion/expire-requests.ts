@@ -13,13 +13,13 @@ const MAX_PAUSE_SECONDS = 3600;
 const FAILURES_UNTIL_NOTICE = 6;
 
 /**
- * Removes the files of requests that have expired, and marks their records. Callers see no change: a record reads
- * `expired` from `expiresAt` on. Can be repeated, and run beside itself: a request that is deleted, marked already
- * or not yet expired by this clock is left alone.
+ * Removes the files of expired requests, and marks the records. Callers see no change: a record reads `expired` from `expiresAt`
+ * on. Safe to repeat and to run concurrently: a request that is deleted, marked or not yet expired by this clock is left alone.
  *
  * 1. Read the records.
  * 2. Remove their files, up to 1,000 in one call.
- * 3. Mark each record without files, and take it off the list. One with files is listed for a later attempt.
+ * 3. Mark each record without files, and take the record off the list. A record with remaining files is listed for a later
+ *    attempt.
  *
  * Never rejects: a request that could not be read or marked stays due.
  */

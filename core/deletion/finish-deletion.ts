@@ -10,10 +10,10 @@ import {
 import { deleteItems, partitionQuery, queryAll } from '../table/table.ts';
 
 /**
- * Access pattern 25: removes the files of a deleted request and what is stored beside it, then closes the deletion. Says
- * how many files were removed as soon as it is known. If a file could not be removed, or this throws, the deletion stays due
- * for the reconciler. So does one with routes left to leave, or tasks to cancel, whose attempts and wait stay until then: a late callback or
- * outcome can change both, goes with them, and brings neither back.
+ * Access pattern 25: removes the files of a deleted request and its further items, then closes the deletion. Reports the number
+ * of removed files at once. A deletion that failed in part stays due for the reconciler, and so does a deletion with routes to
+ * leave or tasks to cancel. Attempts and wait are kept for these tasks: a late callback or outcome changes the kept items, and
+ * brings no removed item back.
  */
 export const finishDeletion = async (
   deleted: Pick<DeletedRequest, 'accountId' | 'requestId' | 'files' | 'routes' | 'model'>,

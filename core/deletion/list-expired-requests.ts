@@ -14,10 +14,10 @@ const MAX_PAGES = 25;
 /** Clocks differ by a second or two. Files are left alone for this long after `expiresAt`. */
 const CLOCK_MARGIN_SECONDS = 5;
 
-/** How far an execution has come: how many pages it has had, and where the next one begins. */
+/** The progress of an execution: the number of finished pages, and the position of the next page. */
 export const ExpiryCursor = z.object({ pages: z.number(), position: z.optional(DuePosition) });
 export type ExpiryCursor = z.infer<typeof ExpiryCursor>;
-/** Where an execution begins. */
+/** The start of an execution. */
 export const FIRST_PAGE: ExpiryCursor = { pages: 0 };
 
 /** A page of expired requests, in batches, and what comes next: another page, or the end of the execution. */

@@ -24,8 +24,8 @@ import { refusedBy, type TransactItem, transact, writeUnlessRefused } from '../t
 import { addSeconds, type Clock, type Instant, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 
 /**
- * One attempt of a webhook delivery, as stored once it was made. `delivery` is the request id for the first delivery, longer for one an
- * operator started. Either `status` (HTTP) or `error` is set.
+ * A made attempt of a webhook delivery, as stored. `delivery` is the request id for the first delivery, with a suffix for a
+ * delivery that an operator started. Either `status` (HTTP) or `error` is set.
  */
 export const WebhookAttempt = z.object({
   requestId: z.string(),
@@ -39,7 +39,7 @@ export const WebhookAttempt = z.object({
 });
 export type WebhookAttempt = z.infer<typeof WebhookAttempt>;
 
-/** An attempt as stored at any time: one without `startedAt` is still to be made, one without `milliseconds` is under way or lost. */
+/** A stored attempt in any state: open without `startedAt`, under way or lost without `milliseconds`. */
 export const StoredAttempt = z.partial(WebhookAttempt, { startedAt: true, milliseconds: true });
 
 /** Which attempt of which delivery. */
@@ -49,7 +49,7 @@ export type AttemptName = Pick<WebhookAttempt, 'requestId' | 'delivery' | 'numbe
 export const WEBHOOK_RETENTION_SECONDS = 100 * SECONDS_PER_DAY;
 /** The process that wrote an event has its first attempt made at once. After this, the reconciler does. */
 const TRIED_WITHIN_SECONDS = 30;
-/** An attempt that began this long ago and has no result has lost its function, whose time limit is 45 s. */
+/** Age of an attempt without a result at which its function, with a time limit of 45 s, has died. */
 const LOST_AFTER_SECONDS = 60;
 
 /**
@@ -64,7 +64,7 @@ export const insertFirstAttemptWrite = (eventId: string, at: Instant): TransactI
     [TTL_ATTRIBUTE]: toEpochSeconds(at) + WEBHOOK_RETENTION_SECONDS,
   });
 
-/** How far an attempt is. `open`: still to be made, `isWritten` if its item exists. `under-way`: a function is making it. */
+/** The state of an attempt. `open`: not made yet, `isWritten` if its item exists. `under-way`: a function makes the attempt. */
 export type AttemptState =
   | { kind: 'open'; isWritten: boolean }
   | { kind: 'under-way' }
@@ -164,7 +164,7 @@ const updateAttempt = (name: AttemptName, update: UpdateParts): Promise<boolean>
   writeUnlessRefused(updateOf(keyOfAttempt(name), update));
 
 /**
- * Access pattern 72: a request's webhook attempts that were made, by time, of all deliveries or of one. Leaves out those that cannot be read.
+ * Access pattern 72: the made webhook attempts of a request, by time, of every delivery or of one. Leaves out unreadable items.
  * Strongly consistent.
  */
 export const listWebhookAttempts = async (

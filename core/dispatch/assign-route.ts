@@ -14,17 +14,17 @@ import type { Clock } from '../time.ts';
 import { type Choice, chooseRoute } from './choose-route.ts';
 import { leaveReason } from './dispatch-rules.ts';
 
-/** The route that a request is to take, and the routes that it may take. */
+/** The route that a request should take, and the routes that it may take. */
 export interface Destination {
   choice: Choice;
-  /** The calls of the request stay there: some may have been taken, or were refused for a reason of the request's own. */
+  /** Whether the request cannot change route: a provider may have accepted a call, or refused a call for the request's content. */
   isFixed: boolean;
   route: RouteOrOrigin;
   /** The names of the routes that may take the request, if its model has several. */
   options: string[] | undefined;
 }
 
-/** Nothing was found unusable yet. */
+/** No route is excluded. */
 export const NONE_PASSED_OVER: PassedOverRoutes = { except: new Map(), untaken: new Map() };
 
 /** The attempts of a request under its assignment. */
@@ -34,8 +34,8 @@ export const currentAttempts = (
 ): ProviderAttempt[] => all.filter((attempt) => attempt.assignment === assignment?.number);
 
 /**
- * Routes that a run has found unusable, by name, with the reason: `except` cannot be used now, `untaken` are never used for the request,
- * because their models are not sent a field of it.
+ * Routes that a run has excluded, by name, with the reason. `except`: unusable now. `untaken`: never used for the request,
+ * because the upstream model does not take one of the request's fields.
  */
 export interface PassedOverRoutes {
   except: ReadonlyMap<string, string>;
@@ -43,8 +43,8 @@ export interface PassedOverRoutes {
 }
 
 /**
- * Finds where a request goes, from the routes that take it, their states, and its attempts. Undefined when no route in use
- * takes the request.
+ * Finds the destination of a request from the routes that accept the request, the states of the routes, and the request's
+ * attempts. Undefined when no route in use accepts the request.
  */
 export const findDestination = async (
   request: StoredRequest,
@@ -57,14 +57,8 @@ export const findDestination = async (
   const isSeveral = configured.length > 1;
   const fixed = current.find((attempt) => !isMovable(attempt) || (!isSeveral && isFailed(attempt)));
   if (fixed) return fixedAt(fixed);
-  const left = leftRoutesIn(await currentModelSettings(now));
-  const { routes: fit, unfit } = routesFor(request, { keyless: keylessProviders(now), left });
-  const routes = fit.filter((route) => !untaken.has(routeNameOf(route)));
+  const { routes, unfit } = await findAcceptingRoutes(request, untaken, now);
   if (routes.length === 0) return undefined;
-  for (const route of fit) {
-    const why = untaken.get(routeNameOf(route));
-    if (why !== undefined) unfit.set(route, why);
-  }
   const names = routes.map(routeNameOf);
   const states = isSeveral ? await currentRouteStates(names, now) : new Map();
   const assigned = request.assignment?.route;
@@ -88,6 +82,21 @@ export const findDestination = async (
   };
 };
 
+/** The routes in use that accept a request, without the `untaken` routes, and the reason that excludes each other route. */
+const findAcceptingRoutes = async (
+  request: StoredRequest,
+  untaken: PassedOverRoutes['untaken'],
+  now: Date,
+): Promise<ReturnType<typeof routesFor>> => {
+  const left = leftRoutesIn(await currentModelSettings(now));
+  const { routes, unfit } = routesFor(request, { keyless: keylessProviders(now), left });
+  for (const route of routes) {
+    const why = untaken.get(routeNameOf(route));
+    if (why !== undefined) unfit.set(route, why);
+  }
+  return { routes: routes.filter((route) => !untaken.has(routeNameOf(route))), unfit };
+};
+
 const isFailed = ({ outcome }: ProviderAttempt): boolean => outcome?.kind === 'failed';
 
 const fixedAt = (attempt: ProviderAttempt): Destination => ({
@@ -108,9 +117,10 @@ const unfitBefore = (
     .flatMap((route) => [unfit.get(route) ?? []].flat().map((why) => ({ route: routeNameOf(route), why })));
 
 /**
- * Assigns a request the route of its destination, unless it has it, and releases the permit of the route before. The only place where a
- * request changes route. A request whose calls were all refused begins anew, also where it waits for the same route: the permit is for all its calls. Undefined when another run has assigned
- * the request a route, or claimed calls, since it was read.
+ * Assigns a request the route of its destination, unless that route is assigned already, and releases the permit of the previous
+ * route. The only place where a request changes route. A request whose calls were all refused gets a new assignment, even at the
+ * same route, because a permit covers all calls of a request. Undefined when another run has assigned a route or claimed calls
+ * since the request was read.
  */
 export const assignDestination = async (
   request: StoredRequest,
@@ -135,8 +145,8 @@ const keylessProviders = (now: Date): Set<ProviderId> =>
   new Set([...keyless].filter(([, untilMs]) => untilMs > now.getTime()).map(([provider]) => provider));
 
 /**
- * The provider of a destination. Undefined when it is now known to have no key and the model has other routes; that is looked up once in 5
- * min. Throws otherwise.
+ * The provider of a destination. Undefined if the provider turns out to have no key while the model has other routes; the key is
+ * looked up again after 5 min. Any other failure throws.
  */
 export const findProvider = async (
   { model }: StoredRequest,

@@ -12,7 +12,7 @@ export interface RouteOption {
 export interface RouteWishes {
   /** The route of its assignment; undefined before the first. */
   assigned: string | undefined;
-  /** Why it leaves that route, in words for an operator; undefined while it stays. */
+  /** The reason to leave the assigned route, in words for an operator; undefined to stay. */
   leaving: string | undefined;
   /** Whether the assigned route was too busy for a call of the request. */
   isThrottled: boolean;
@@ -20,20 +20,20 @@ export interface RouteWishes {
   except: ReadonlyMap<string, string>;
 }
 
-/** Where a request goes. */
+/** The choice for a request. */
 export type Choice =
-  /** It makes its calls at this route, as a trial if the route is paused. */
+  /** Make the calls at this route, as a trial if the route is paused. */
   | { kind: 'go'; route: string; isTrial: boolean; passedOver: PassedOver[] }
-  /** It stays at its route, which is paused until then for throttling. */
+  /** Stay at the route, which is paused for throttling until this time. */
   | { kind: 'pause'; route: string; until: Instant }
-  /** It queues at this route, until a route can be used. `mayMove`: another route, which has not refused us, may be used again. */
+  /** Queue at this route until a route is usable. `mayMove`: another route, which has not refused us, may become usable. */
   | { kind: 'wait'; route: string; mayMove: boolean };
 
 /**
- * Chooses the route of a request whose calls may be made at any of `options`, in the order of the configuration, at least one. A request
- * stays at its assigned route unless it leaves it, or the route is paused; it also stays through a pause for throttling that met a call of its
- * own. Else it goes to the first route that is not paused, or whose pause is over. When no other route can be used, a request that leaves goes
- * on at its own.
+ * Chooses the route of a request among `options`, at least one, in the order of the configuration. A request stays at its
+ * assigned route unless the request is `leaving` or the route is paused. A pause for throttling does not move a request whose own
+ * call was throttled. Otherwise the choice is the first route without a pause, or with a pause that is over. When no other route
+ * is usable, a leaving request keeps its own route.
  */
 export const chooseRoute = (
   options: readonly RouteOption[],

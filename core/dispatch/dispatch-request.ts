@@ -28,21 +28,22 @@ const DEFAULT_TIME_LEFT_MS = 30_000;
 const RESERVED_MS = 5_000;
 
 /**
- * Makes the provider calls of a request: each planned call once, however often this runs.
+ * Makes the provider calls of a request. Each planned call is made once, however often the dispatch is repeated.
  *
- * 1. Load the request and its attempts. Stop if it is terminal. After its deadline, leave the queue and make no call: only a task
- *    may still be open.
- * 2. Assign it a route, unless it has one and stays there.
- * 3. Take a permit of the route, if that is limited. Without one, the request queues there.
- * 4. Claim every planned call that has no outcome, all or none. The claim is refused, and nothing called, when the request has ended since
- *    step 1, or has another route. From here on, a request that waited is due soon again, and a request to a synchronous provider is
- *    processing.
- * 5. Make the calls, and record how each ended. A claim of a dead process without an outcome counts as lost, and its call is not repeated.
- * 6. Release the permit unless a task is open, and return the next step. While the provider is too busy for a call, or the request leaves the
- *    route, that is to run this again.
+ * 1. Load the request and its attempts. Stop if the request is terminal. After the deadline, leave the queue and make no call:
+ *    only a task may still be open.
+ * 2. Assign the request a route, unless it stays at its route.
+ * 3. Take a permit of a limited route. Without a free permit, the request joins the route's queue.
+ * 4. Claim every planned call without an outcome, all or none. The claim is refused, and nothing called, when the request has
+ *    ended since step 1 or has another route. From now on, a request that waited is due soon again, and a request at a
+ *    synchronous provider is processing.
+ * 5. Make the calls, and record each outcome. A claim of a dead process without an outcome counts as lost, and its call is not
+ *    repeated.
+ * 6. Release the permit unless a task is open, and return the next step: another dispatch while the provider is too busy for a
+ *    call, or when the request leaves the route.
  *
- * `timeLeftMs` is how long the function may still run. Answers of a provider are recorded by then, through
- * transient errors of the table, because an answer that is not recorded is lost.
+ * `timeLeftMs` is the function's remaining time. A provider's answers are recorded within this time, through transient errors of
+ * the table, because an unrecorded answer is lost.
  *
  * Throws `ProviderCallInFlightError` while another run is making a call, and `UnknownStatusError`.
  */
@@ -91,7 +92,7 @@ const withDeadCalls = async (
   return attempts.map((attempt) => latest.find((one) => isSame(one, attempt)) ?? attempt);
 };
 
-/** The step of a request that is past its deadline, where its time in the queue may have run out. */
+/** The step of a request past its deadline or its queue deadline. */
 const afterDeadline = async (
   request: StoredRequest,
   latest: readonly ProviderAttempt[],
@@ -103,7 +104,7 @@ const afterDeadline = async (
   return stepAfterCalls(latest, deadline, clock.now());
 };
 
-/** The step of a run that finds its request ended: it may have got a permit since. */
+/** The step of a run whose request has ended. A permit that the request got meanwhile is released. */
 const stopped = async (request: StoredRequest, clock: Clock): Promise<NextStep> => {
   await leaveRoutes(request, clock);
   const ended = isTerminal(request) ? request : (await findRequestAndAttempts(request.requestId)).request;
@@ -190,14 +191,11 @@ const stepFrom = async (
   return stepWhileBusy(busy, isFirst ? leaves : new Date(deadline), now, Math.random());
 };
 
-/** When to query a provider that has not called back. */
+/** The instant of the first query to a provider that has not called back. */
 const silentUntil = (clock: Clock): Instant =>
   addSeconds(toInstant(clock.now()), requiredNumberEnv('CALLBACK_WAIT_SECONDS'));
 
-/**
- * The next due time of a request that waited for capacity and was due at the end of that wait; undefined for
- * any other.
- */
+/** The next due time of a request that was due at the end of its wait for capacity; undefined for other requests. */
 const checkAfterQueue = ({ GSI1PK, GSI1SK = '' }: StoredRequest, clock: Clock): Instant | undefined => {
   const soon = silentUntil(clock);
   return dueListOf(GSI1PK) === 'CHECK' && GSI1SK > soon ? soon : undefined;

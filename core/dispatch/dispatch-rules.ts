@@ -7,13 +7,13 @@ import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import type { RouteState } from '../route-pauses/pause-rules.ts';
 import { addSeconds, type Instant } from '../time.ts';
 
-/** A provider that cannot be reached is called so often, and for so long, before the request goes to another route. */
+/** Attempts and time for an unreachable provider before the request changes route. */
 const UNREACHED_TRIES = 3;
 const UNREACHED_MS = 30_000;
-/** How long a request stays at a route that is too busy for its calls. */
+/** Time that a request stays at a throttling route before it changes route. */
 const THROTTLED_MS = 120_000;
 
-/** The instants from which the time at a route counts that took no call yet. */
+/** The start of a request's time at a route that accepted no call yet: the first attempt. */
 const firstStartMs = (attempts: readonly ProviderAttempt[]): number =>
   Math.min(...attempts.map(({ startedAt }) => Date.parse(startedAt)));
 
@@ -43,7 +43,7 @@ export const leaveReason = (
   return undefined;
 };
 
-/** When a request that waits for a busy route of several leaves it. */
+/** The instant at which a request leaves a busy route, if its model has several routes. */
 export const leavesAt = (current: readonly ProviderAttempt[]): Date =>
   new Date(firstStartMs(current) + (current.some(isThrottled) ? THROTTLED_MS : UNREACHED_MS));
 
@@ -66,7 +66,7 @@ export const notTaken = (field: string): Failure => ({
   input: { reason: 'value', field },
 });
 
-/** When a request that waits for capacity is given up: counted from its creation before its first call, else from that call. */
+/** The end of a request's wait for capacity, counted from the first provider call or, without a call, from the creation. */
 export const queueEndOf = (
   { kind, createdAt }: { kind: RequestKind; createdAt: Instant },
   firstCallAt: Instant | undefined,

@@ -28,7 +28,7 @@ import { leavesAt, NO_ROUTE, notTaken, retryAt } from './dispatch-rules.ts';
 import { withSignedInputs } from './sign-inputs.ts';
 import { withSound } from './sound.ts';
 
-/** What a dispatch begins with. */
+/** The start of a dispatch. */
 export interface Beginning {
   request: StoredRequest;
   /** All attempts of the request, those of dead processes with their outcomes. */
@@ -38,7 +38,7 @@ export interface Beginning {
   clock: Clock;
 }
 
-/** A request at its route: its plan there, and what it may do now. */
+/** A request that has entered its route, with the plan of its calls and the calls to make now. */
 export interface AtRoute {
   kind: 'at-route';
   assignment: Assignment;
@@ -53,16 +53,22 @@ export interface AtRoute {
   passedOver: ProviderAttempt['passedOver'];
 }
 
-/** Where a request is after its assignment: at its route, in the queue there, or at another step. */
-export type Entry = AtRoute | { kind: 'queue'; position: QueuePosition } | { kind: 'step'; step: NextStep };
+/**
+ * The result of entering a route: the request may call the provider, waits in the route's queue, or continues with another
+ * workflow step.
+ */
+export type RouteEntry =
+  | AtRoute
+  | { kind: 'queue'; position: QueuePosition }
+  | { kind: 'step'; step: NextStep };
 
-const again = (now: Date): Entry => ({ kind: 'step', step: retryAt(now, now, now) });
+const again = (now: Date): RouteEntry => ({ kind: 'step', step: retryAt(now, now, now) });
 
 /**
- * Assigns a request its route, and takes a permit there. A route that cannot be used after all is passed over: its provider has no key, its upstream
- * model is not sent a field of the request, or it is paused, and full or tried by another request.
+ * Assigns a request its route, and takes a permit there. An unusable route is passed over: a provider without a key, an upstream
+ * model that does not take a field of the request, or a paused route that is full or on trial.
  */
-export const enterRoute = async (beginning: Beginning): Promise<Entry> => {
+export const enterRoute = async (beginning: Beginning): Promise<RouteEntry> => {
   const { request, all, clock, providerRouteOf } = beginning;
   const except = new Map<string, string>();
   const untaken = new Map<string, string>();
@@ -113,7 +119,7 @@ interface Assigned extends Beginning {
 }
 
 /** Takes a permit of the assigned route if calls are to be made there; of a paused route, the trial as well. */
-const enterAt = async (assigned: Assigned): Promise<Entry | 'full' | 'tried'> => {
+const enterAt = async (assigned: Assigned): Promise<RouteEntry | 'full' | 'tried'> => {
   const { request, all, clock, assignment, destination, provider, plan } = assigned;
   const { choice, options } = destination;
   const current = latestAttempts(currentAttempts(request, all));
@@ -147,8 +153,9 @@ const enterAt = async (assigned: Assigned): Promise<Entry | 'full' | 'tried'> =>
 };
 
 /**
- * The planned calls that were never made at this route, or that a busy provider takes again, each with its next attempt. With `now`, only
- * those that it takes by then. `current` are the latest attempts under the assignment, `all` those under any.
+ * The planned calls that were never made at this route, or that a busy provider lets us repeat, each with its next attempt. With
+ * `now`, only calls whose wait is over. `current` are the latest attempts under the assignment, `all` the attempts under every
+ * assignment.
  */
 const callsToMake = (
   calls: readonly ProviderCall[],

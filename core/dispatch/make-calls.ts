@@ -19,7 +19,7 @@ export class ProviderCallInFlightError extends Error {
   override name = 'ProviderCallInFlightError';
 }
 
-/** A process that makes a call marks it alive this often. */
+/** Interval at which the calling process marks a call alive. */
 const ALIVE_INTERVAL_MS = 5_000;
 /** A claim is given up before it would count as that of a dead process. */
 const MAX_CLAIM_MS = 10_000;
@@ -32,14 +32,14 @@ export interface CallRun {
   calls: readonly ProviderCall[];
   mode: ProviderPlan['mode'];
   provider: Provider;
-  /** When the request fails if it is unfinished. */
+  /** The request's deadline. */
   deadline: Instant;
   clock: Clock;
-  /** Until when outcomes can be recorded, in epoch milliseconds. */
+  /** The end of the time for recording outcomes, in epoch milliseconds. */
   endMs: number;
   /** Facts about its claims, each of which has an id and a time of its own. */
   claim: Omit<ClaimOptions, 'claimId' | 'now'>;
-  /** How its calls are spaced. */
+  /** The spacing of the request's calls. */
   pace: Pace;
   /** Whether the request made calls at this route before. */
   isRepeated: boolean;
@@ -66,10 +66,9 @@ export const claimCalls = async (
 };
 
 /**
- * Makes claimed calls in parallel and records their outcomes. A call that its provider was too busy for is made
- * again for as long as another one is under way, so that a sibling without an answer does not use up its time.
- * Once none is under way, all are returned: the state machine waits at a lower price. Throws the first error,
- * once all have settled.
+ * Makes claimed calls in parallel and records their outcomes. A call that met a busy provider is repeated while a sibling call is
+ * under way, so that a slow sibling does not use up the repeated call's time. Returns once no call is under way: the state
+ * machine waits at a lower price. Throws the first error, once all have settled.
  */
 export const makeCalls = async (
   claimed: readonly ProviderAttempt[],
@@ -111,7 +110,7 @@ class UnderWay {
   }
 }
 
-/** All attempts of a call that were made in this run. */
+/** The attempts of a call in this run. */
 const makeUntilTaken = async (
   first: ProviderAttempt,
   underWay: UnderWay,
@@ -128,7 +127,7 @@ const makeUntilTaken = async (
   return made;
 };
 
-/** How long a call may take that begins now, in milliseconds. */
+/** The time limit of a call that begins now, in milliseconds. */
 const callLimitMs = ({ deadline, mode, clock }: CallRun): number => {
   const leftMs = Math.max(0, Date.parse(deadline) - clock.now().getTime());
   return mode === 'synchronous' ? leftMs : Math.min(leftMs, ACCEPT_TIMEOUT_MS);

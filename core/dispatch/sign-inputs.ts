@@ -4,13 +4,13 @@ import { inputFilesOf, withInputFiles } from '../requests/input-files.ts';
 import { clipsOf, type StoredRequest } from '../requests/request-rules.ts';
 import { addSeconds, type Instant } from '../time.ts';
 
-/** How much longer than until the deadline a provider can fetch inputs: its clock may differ. */
+/** Seconds after the deadline in which inputs can be fetched, because a provider's clock may differ. */
 const SLACK_SECONDS = 300;
 
 /**
- * The request as its provider gets it: with signed URLs of our own files that it names, and of the copies in place of its reference videos,
- * so that the provider gets the measured and billed bytes, even if the caller's server has changed the file since. The URLs stop working
- * some minutes after the deadline, or when the first of the files expires.
+ * The request as the provider gets it. Named files of ours have signed URLs. Reference videos are replaced by signed URLs of
+ * their copies, so that the provider works on the measured and billed bytes, even if the caller's server has changed the file
+ * since. The URLs stop working some minutes after the deadline, or when the first of the files expires.
  */
 export const withSignedInputs = async <Request extends StoredRequest>(
   request: Request,

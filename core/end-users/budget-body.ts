@@ -25,7 +25,7 @@ export interface BudgetLimits {
   perMonth: number | null;
 }
 
-/** The budget of these limits; undefined when there is none. */
+/** The budget with these limits; undefined without a limit. */
 export const toBudget = ({ perDay, perMonth }: BudgetLimits): Budget | undefined =>
   perDay === null && perMonth === null
     ? undefined

@@ -16,9 +16,9 @@ const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
 const MAX_GIVEN_LENGTH = 2_000;
 
 /**
- * An email address in the form that identifies an end-user: in compatibility form (NFKC), so that full-width and
- * combining spellings are one, trimmed and lower-cased, its domain in Unicode rather than punycode. Text too long for an address is
- * returned as it is.
+ * The normal form of an email address, which identifies an end-user. Trimmed, in lower case and compatibility form (NFKC):
+ * full-width and combining spellings are equal. The domain is in Unicode, not punycode. Text too long for an address is returned
+ * unchanged.
  */
 export const normalizeEmail = (email: string): string =>
   email.length > MAX_GIVEN_LENGTH ? email : withUnicodeDomain(foldEmailPart(email).trim());
@@ -26,7 +26,10 @@ export const normalizeEmail = (email: string): string =>
 /** A label that DNS spells in ASCII. */
 const PUNYCODE_LABEL = /(?<![^.@])xn--/;
 
-/** What no domain has. Spelling a domain in Unicode would drop it, decode it, or take it for the end of the domain. */
+/**
+ * Characters that no domain has. The conversion of a domain to Unicode would drop or decode the character, or take it for the
+ * domain's end.
+ */
 const NOT_IN_DOMAINS = /[^\p{L}\p{N}\p{M}.-]|\p{Default_Ignorable_Code_Point}/u;
 
 /** The address with the labels of its domain as people read them. One that no domain can have stays, and is refused by `isEmail`. */

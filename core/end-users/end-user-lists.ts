@@ -8,7 +8,7 @@ import { EndUser, toEndUser } from './end-users.ts';
 
 /** Limits a list of an account's end-users; absent fields do not limit it. */
 export interface EndUserFilter {
-  /** True for blocked end-users, false for all others. */
+  /** True: only blocked end-users; false: only unblocked end-users. */
   blocked?: boolean | undefined;
   /** Part of the address, ignoring case. */
   email?: string | undefined;

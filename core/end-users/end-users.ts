@@ -11,16 +11,13 @@ import { type Instant, toInstant } from '../time.ts';
 import type { EndUserAnswer } from './end-user-answers.ts';
 
 /**
- * One of the caller's own users. `activeRequests` counts queued and processing requests. `deletingAt` is set
- * while the end-user and their requests are being removed; they cannot create then.
+ * An end-user: a user of the account's own product. `activeRequests` counts queued and processing requests. `deletingAt` is set
+ * during the removal of the end-user and their requests, when creations are refused.
  */
 export const EndUser = z.object({
   accountId: z.string(),
   email: z.string(),
-  /**
-   * Distinguishes this end-user from others that had the address before or get it later. It is the id of the request that
-   * created them.
-   */
+  /** The id of the request that created the end-user. Distinguishes the end-user from earlier and later holders of the address. */
   endUserId: z.string(),
   createdAt: z.string(),
   lastActiveAt: z.string(),
@@ -31,9 +28,9 @@ export const EndUser = z.object({
   deletingAt: z.optional(z.string()),
   /** The removal that goes on since `deletingAt`. */
   removalId: z.optional(z.string()),
-  /** What they may spend. While it is there, what they spend is counted. */
+  /** The end-user's budget. Spending is counted while a budget is set. */
   budget: z.optional(Budget),
-  /** Debits up to this instant, of the month in which the budget was first set, are in the counts that began then. */
+  /** The start of the budget's counts, which include the debits of the month up to this instant. */
   budgetSince: z.optional(z.string()),
 });
 export type EndUser = z.infer<typeof EndUser>;
@@ -104,10 +101,10 @@ const budgetCondition = (
 ): { condition: string; values: Record<string, Thousandths> } => {
   if (!budget) return { condition: 'attribute_not_exists(budget)', values: {} };
   const { perDayThousandths: day, perMonthThousandths: month } = budget;
-  const isLimit = (name: keyof Budget, value: Thousandths | undefined, placeholder: string): string =>
+  const limitCondition = (name: keyof Budget, value: Thousandths | undefined, placeholder: string): string =>
     value === undefined ? `attribute_not_exists(budget.${name})` : `budget.${name} = ${placeholder}`;
   return {
-    condition: `attribute_exists(budget) AND ${isLimit('perDayThousandths', day, ':perDay')} AND ${isLimit('perMonthThousandths', month, ':perMonth')}`,
+    condition: `attribute_exists(budget) AND ${limitCondition('perDayThousandths', day, ':perDay')} AND ${limitCondition('perMonthThousandths', month, ':perMonth')}`,
     values: {
       ...(day !== undefined && { ':perDay': day }),
       ...(month !== undefined && { ':perMonth': month }),
@@ -116,9 +113,9 @@ const budgetCondition = (
 };
 
 /**
- * Access pattern 32: counts a new request with its end-user as last `found`, inserting them on first use;
- * `lastActiveAt` only grows. Refused, with the stored item if there is one, when the end-user is blocked, being
- * removed, another than was found, has another budget, or was active later.
+ * Access pattern 32: counts a new request with its end-user as last `found`, inserting them on first use; `lastActiveAt` only
+ * grows. Refused, with the stored item if present, when the end-user is blocked or being removed. Also refused when the stored
+ * id, budget or last activity differs from `found`.
  */
 export const countCreationWrite = (request: CountedRequest, found: EndUser | undefined): TransactItem => {
   const { accountId, endUserEmail: email, debitThousandths, createdAt } = request;
@@ -151,14 +148,14 @@ export const countCreationWrite = (request: CountedRequest, found: EndUser | und
   });
 };
 
-/** Whether the counts of an end-user, as stored, began with the debit of a request that was not counted by its creation. */
+/** Whether the first count of an end-user's budget included the debit of a request that was created before the budget. */
 export const beganWith = ({ budgetSince }: EndUser, createdAt: Instant): boolean =>
   budgetSince !== undefined && createdAt <= budgetSince;
 
 /**
- * Access pattern 32: counts a request as no longer active and subtracts its refund from the end-user's
- * spending. `refunded` is for a request that its creation did not count for a budget; `isCounted` then says whether the end-user's counts began
- * with its debit, so that the refund is given back to them. Refused with the stored item when `beganWith` differs.
+ * Access pattern 32: counts a request as no longer active and subtracts its refund from the end-user's spending. Pass `refunded`
+ * only if the creation predates the budget. `isCounted`: the first count of the budget included the request's debit, so the
+ * refund is subtracted from the count. Refused with the stored item when `beganWith` differs from `isCounted`.
  */
 export const countSettlementWrite = (
   { accountId, email }: EndUserId,

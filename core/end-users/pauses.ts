@@ -24,7 +24,10 @@ export const pauseWrite = (
 /** The longest pause that an operator can set (`lib/context.ts`). */
 const MAX_PAUSE_SECONDS = 3_600;
 
-/** Whole seconds left of a stored pause, at least 1; undefined when it has ended, a clock far ahead has set it, or there is none. */
+/**
+ * Whole seconds left of a stored pause, at least 1. Undefined without a pause, after its end, and for a pause set by a clock far
+ * ahead.
+ */
 export const pauseSecondsLeft = (item: StoredItem | undefined, now: Date): number | undefined => {
   if (!item) return undefined;
   const untilMs = Date.parse(Pause.parse(item).until);

@@ -33,9 +33,9 @@ export const EndUserRemoval = z.object({
   removalId: z.string(),
   /** The end-user's own id. */
   endUserId: z.string(),
-  /** When the end-user was removed. All passes from then on are the reconciler's. */
+  /** The removal of the end-user's item. Later passes are the reconciler's. */
   removedAt: z.optional(z.string()),
-  /** Who removed the end-user: an id of the call, or `RECONCILER`. */
+  /** The id of the call that removed the end-user, or `RECONCILER`. */
   removedBy: z.optional(z.string()),
 });
 export type EndUserRemoval = z.infer<typeof EndUserRemoval>;
@@ -49,12 +49,12 @@ export const toEndUserRemoval = (item: StoredItem): EndUserRemoval => EndUserRem
 /** The API gives a call up after 29 s. Then the reconciler goes on. */
 const CALL_SECONDS = 30;
 /**
- * When each pass over a removal is due, in seconds after the end-user was removed. An index usually shows a write within a second; while
- * DynamoDB is disturbed it takes minutes, or hours.
+ * The schedule of a removal's passes, in seconds after the end-user was removed. An index usually shows a write within a second;
+ * while DynamoDB is disturbed it takes minutes, or hours.
  */
 const PASSES_AFTER_SECONDS = [60, 900, 86_400];
 
-/** When the first pass that comes after an instant is due; undefined after the last. A pass that is late stands for those before it. */
+/** The due time of the first pass after an instant; undefined after the last pass. A late pass replaces earlier passes. */
 export const nextPassAt = (removedAt: Instant, after: Instant): Instant | undefined =>
   PASSES_AFTER_SECONDS.map((seconds) => addSeconds(removedAt, seconds)).find((dueAt) => dueAt > after);
 
@@ -141,7 +141,8 @@ export const removeClaimedEndUser = async (
           ExpressionAttributeValues: { ':removal': removalId },
         },
       },
-      // An end-user and their removal are claimed in one write, and close only after this: no condition of its own.
+      // No condition is needed: end-user and removal are claimed in one write, and the removal closes only after this
+      // transaction.
       updateWrite(endUserRemovalKey(removal), setAll({ removedAt, removedBy: by, ...due })),
     ];
   });
@@ -157,7 +158,7 @@ export const findRemoval = async (id: RemovalId): Promise<EndUserRemoval | undef
   return item && toEndUserRemoval(item);
 };
 
-/** Access pattern 34: the last removal of an address that is not closed, strongly consistent; undefined when there is none. */
+/** Access pattern 34: the last open removal of an address, strongly consistent; undefined without an open removal. */
 export const findLastRemoval = async ({
   accountId,
   email,

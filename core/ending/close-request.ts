@@ -14,22 +14,22 @@ import { closeWork, findRequest } from '../requests/requests.ts';
 import { dueListOf } from '../table/keys.ts';
 import { type Clock, systemClock } from '../time.ts';
 
-/** Settles work of an ended request. Resolves to false until it is done. */
+/** Settles follow-up work of an ended request. Resolves to false until the work is done. */
 type Settle = (request: StoredRequest) => Promise<boolean>;
 
-/** How the tasks of an ended request are settled. By default tasks are only read: only the reconciler cancels tasks. */
+/** How the tasks of an ended request are settled. The default only reads the tasks, because only the reconciler may cancel tasks. */
 export interface Settling {
   clock?: Clock;
   tasks?: Settle;
 }
 
 /**
- * Has the first attempt of a terminal request's webhook made, then takes the request off the list of work left; if it succeeded, it
- * is then due when its files expire. Repeated calls are harmless: an attempt is made once. Does nothing while the request is unfinished or
- * deleted.
+ * Closes a terminal request: starts the first attempt of its webhook, then takes the request off the `CHECK` list; a succeeded
+ * request is due again when its files expire. Repeated calls are harmless: an attempt is made once. Does nothing while the
+ * request is unfinished or deleted.
  *
- * While its permits, its files or its provider's tasks are not settled, the request stays due for the reconciler, and this returns false.
- * Throws `UnknownStatusError`.
+ * Returns false while permits, files or provider tasks are not settled: the request stays due for the reconciler. Throws
+ * `UnknownStatusError`.
  */
 export const closeRequest = async (
   requestId: string,
@@ -41,7 +41,7 @@ export const closeRequest = async (
   checkStatus(request);
   if (request.webhookUrl !== undefined) await startFirstAttempt(requestId);
   if (dueListOf(request.GSI1PK) !== 'CHECK') return true;
-  // After the end, so that nothing is called without a permit.
+  // Permits are released after the end, so that no call is made without a permit.
   const hasLeft = !mayBeAtRoute(request, request.status) || (await leaveRoutes(request, clock));
   const settled = [hasLeft, await tasks(request), await files(request)];
   if (!settled.every((isSettled) => isSettled)) return false;
@@ -50,17 +50,17 @@ export const closeRequest = async (
 };
 
 const CANCEL_TIMEOUT_MS = 5_000;
-/** A call that is being made when its request ends has its task by then: submitting one takes 60 s at most. */
+/** A call under way at the end of its request has created the task within this time: a submission takes at most 60 s. */
 const IN_FLIGHT_MS = 60_000;
 
 /**
- * The attempts of an ended request with tasks that may still run at the provider and were not cancelled yet.
- * Reads nothing for a request that got all its outputs.
+ * The attempts of an ended request whose tasks may still run at the provider and were not cancelled yet. Reads nothing for a
+ * request with all outputs.
  */
 export const abandonedTasks = async (request: StoredRequest): Promise<ProviderAttempt[]> =>
   (await openAttempts(request)).filter(({ outcome }) => outcome !== undefined);
 
-/** As `abandonedTasks`, and those whose creation call has no outcome yet. */
+/** As `abandonedTasks`, with the attempts whose creation call has no outcome yet. */
 const openAttempts = async (request: StoredRequest): Promise<ProviderAttempt[]> => {
   if (gotAll(request)) return [];
   return openAmong(await listAttempts(request.requestId));
@@ -73,7 +73,7 @@ const openAmong = (attempts: readonly ProviderAttempt[]): ProviderAttempt[] =>
       cancellation === undefined && (outcome === undefined || outcome.kind === 'accepted'),
   );
 
-/** Whether no task of a request that has ended is left to be cancelled, and none can appear. */
+/** Whether an ended request has no task to cancel, and can get no further task. */
 const hasNoTasks = async (request: StoredRequest, clock: Clock): Promise<boolean> => {
   const endedMs = Date.parse(request.finishedAt ?? request.createdAt);
   const mayAppear = clock.now().getTime() < endedMs + IN_FLIGHT_MS;
@@ -81,9 +81,9 @@ const hasNoTasks = async (request: StoredRequest, clock: Clock): Promise<boolean
 };
 
 /**
- * Cancels the tasks of an ended request, each where it was created, so that useless work costs nothing more.
- * Not before the end: until then the request may still get their outputs. Returns as `hasNoTasks`. If a task
- * cannot be cancelled, logs that and does not try again.
+ * Cancels the tasks of an ended request, each at the provider account that created the task, to save the cost of useless work.
+ * Call it only after the end: an unfinished request may still use the outputs. Returns as `hasNoTasks`. A failed cancellation is
+ * logged and not repeated.
  */
 export const cancelTasks = async (
   request: StoredRequest,
@@ -95,7 +95,7 @@ export const cancelTasks = async (
   return hasNoTasks(request, clock);
 };
 
-/** Cancels the tasks of a deleted request of this model, as long as its attempts are there. */
+/** Cancels the tasks of a deleted request, as long as the request's attempts are stored. */
 export const cancelTasksOfDeleted = async (
   { requestId, model }: Pick<StoredRequest, 'requestId' | 'model'>,
   providerRouteOf: ProviderRouteOf,
@@ -127,7 +127,7 @@ const cancelTask = async (
     const { provider } = await providerRouteOf(model, originOf(attempt));
     return await provider.cancel(attempt.taskId ?? '', AbortSignal.timeout(CANCEL_TIMEOUT_MS));
   } catch (error) {
-    // Its provider has no route or key any more.
+    // The provider has no route or key any more.
     return { kind: 'not-cancelled', reason: (error as Error).name };
   }
 };

@@ -14,10 +14,10 @@ const LOST_EXECUTION: Failure = {
 };
 
 /**
- * Repairs a request that may have lost its execution. A terminal request is closed. If its execution never
- * started, it is started. If its execution stopped, the request is settled when outputs are recorded or kept,
- * else failed and refunded. Returns whether an execution was running: then the request is left alone.
- * `reportedEnd` is how Step Functions reported that it ended. An execution that died is counted, also after its request had ended.
+ * Repairs a request that may have lost its execution. A terminal request is closed. An execution that never started is started.
+ * After an execution that stopped, the request is settled if outputs are recorded or kept, else failed and refunded. Returns
+ * true, and changes nothing, while an execution runs. `reportedEnd` is the status that Step Functions reported at the execution's
+ * end. A dead execution is counted, also after the end of its request.
  */
 export const reconcileRequest = async (
   requestId: string,

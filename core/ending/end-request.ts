@@ -82,7 +82,7 @@ type EndWrites = NamedWrites<
   'request' | 'endUser' | 'pause' | 'account' | 'entry' | 'extra' | 'webhook' | 'budgets'
 >;
 
-/** An attempt of the transaction: its writes, and the stored items that it relies on. */
+/** An attempt of the transaction: the writes, and the stored state they build on. */
 interface Attempt {
   /** The account that gets the refund; undefined without a refund. */
   head: LedgerHead | undefined;
@@ -100,8 +100,9 @@ interface Attempt {
  *
  * Throws `UnknownStatusError`.
  *
- * Puts the follow-up work on a due list. On `CHECK`: the first attempt of the webhook, an item of its own; removing files of a failed request,
- * cancelling tasks of the provider, or leaving its routes. On `EXPIRE`: only the expiry of its files is left.
+ * Puts the follow-up work on a due list. On `CHECK`: removing files of a failed request, cancelling tasks of the provider, or
+ * leaving routes. On `EXPIRE`: only the expiry of the files is left. The first attempt of the webhook is an item of its own on
+ * `CHECK`.
  */
 export const endRequest = async (
   { request, attempts }: EndingRequest,

@@ -6,8 +6,8 @@ import type { ProviderCost, StoredRequest } from '../requests/request-rules.ts';
 type Done = Extract<NonNullable<ProviderAttempt['outcome']>, { kind: 'done' }>;
 
 /**
- * What the finished calls of a request cost, by route, at the costs of its creation. Undefined when no cost was set then. Calls without
- * a known result are not counted: whether their provider charges for them is not known.
+ * Our cost of a request's finished calls by route, at the costs of its creation. Undefined when no cost was set. Calls without a
+ * known result are not counted: whether their provider charges for them is not known.
  */
 export const providerCostsOf = (
   request: StoredRequest,
@@ -48,13 +48,16 @@ const reportedUnits = ({ kind }: StoredRequest, usage: ProviderUsage = {}): numb
 
 /** The seconds of a request's parts, which add up to `totalSeconds`. */
 export interface RequestParts {
-  /** From its creation to its end. */
+  /** From the creation to the end. */
   totalSeconds: number;
-  /** From its creation to its first provider call, or to its end without one. */
+  /** From the creation to the first provider call or, without a call, to the end. */
   queueSeconds: number;
-  /** From its first provider call until the provider was done with the last one, or to its end before that. Absent without a call. */
+  /** From the first provider call to the end of the last call or task, at most to the end of the request. Absent without a call. */
   providerSeconds?: number;
-  /** From then to its end: copying the outputs, and settling. Absent while a call or task is open. */
+  /**
+   * From the end of the last call or task to the end of the request: copying the outputs, and settling. Absent while a call or
+   * task is open.
+   */
   storingSeconds?: number;
 }
 

@@ -106,7 +106,10 @@ export const findEnd = async (
   return { status: 'failed', error: { code, message } };
 };
 
-/** What decides the failure in the state of an execution: the last step's result and, if a state caught one, the error. */
+/**
+ * The part of an execution's state that decides its failure: the last step's result and the error of a state that caught an
+ * error.
+ */
 export const FailedExecution = z.object({
   step: z.optional(z.object({ result: z.object({ next: z.string(), error: z.optional(StoredFailure) }) })),
   failure: z.optional(z.object({ Error: z.string(), Cause: z.optional(z.string()) })),

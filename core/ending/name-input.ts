@@ -24,9 +24,9 @@ const A_MEDIUM: Record<Medium, string> = { image: 'an image', video: 'a video', 
 const OF_ANY_INPUT = new Set<InputReason>(['value', 'content']);
 
 /**
- * The failure to record for a request whose input a provider refused: its message names the input and the reason, in our words. Any
- * other failure is returned unchanged. The input is the one that the adapter named, the one whose URL the provider's error quotes, or the
- * only one it can be.
+ * The failure to record for a request whose input a provider refused: its message names the input and the reason, in our words.
+ * Any other failure is returned unchanged. The input is named by the adapter, or by a URL in the provider's error, or is the only
+ * possible input.
  */
 export const nameInput = (
   failure: Failure,

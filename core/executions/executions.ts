@@ -31,7 +31,7 @@ const startOnce = async (stateMachineArn: string, name: string, input: object): 
   }
 };
 
-/** What the console shows of an execution's request before its history is read: nothing personal. The record is the truth. */
+/** The part of a request in its execution's input, for operators in the AWS console: nothing personal. The record is the truth. */
 interface ShownRequest {
   requestId: string;
   model: string;
@@ -46,7 +46,7 @@ export const startWorkflow = ({ requestId, model, accountId }: ShownRequest): Pr
 export const startExpiry = (at: Date, cursor: unknown): Promise<void> =>
   startOnce(requiredEnv('EXPIRY_STATE_MACHINE_ARN'), toInstant(at).replace(/[:.]/g, '-'), { cursor });
 
-/** What the webhook of a delivery reports, as its execution shows it: the end of a request, or an event of a balance. */
+/** The subject of a delivery, as its execution shows it: the end of a request, or a balance event. */
 export interface DeliverySubject {
   /** The id of the request or event. */
   id: string;
@@ -55,7 +55,7 @@ export interface DeliverySubject {
   model?: string | undefined;
 }
 
-/** When the next attempt of a delivery is made, and how many were made before. */
+/** The next attempt of a delivery: its instant, and the number of earlier attempts. */
 export interface NextAttempt {
   waitSeconds: number;
   attemptsMade: number;
@@ -63,8 +63,8 @@ export interface NextAttempt {
 const AT_ONCE: NextAttempt = { waitSeconds: 0, attemptsMade: 0 };
 
 /**
- * Starts the execution that makes the attempts of a delivery from the `next` one on, by default from the first. The delivery is named by its
- * subject, or with a `suffix` where it is another one that an operator asked for. Starting it again does nothing.
+ * Starts the execution that makes the attempts of a delivery from the `next` one on, by default from the first. The delivery is
+ * named by its subject, with a `suffix` for a further delivery that an operator requested. Starting it again does nothing.
  */
 export const startWebhookDelivery = (
   stateMachineArn: string,
@@ -78,7 +78,7 @@ export const startWebhookDelivery = (
     step: { result: { next: 'wait', ...next } },
   });
 
-/** What a delivery reports, by the execution's input and name: the id of a request or of a balance event. Throws for any other name. */
+/** The subject of a delivery by the execution's input and name: the id of a request or balance event. Throws for other names. */
 export const subjectOfDelivery = (requestId: string | null, delivery: string): string => {
   const subject = requestId ?? parseBalanceEventId(delivery)?.eventId;
   if (subject === undefined) throw new Error(`The delivery ${delivery} names no balance event.`);
@@ -86,9 +86,9 @@ export const subjectOfDelivery = (requestId: string | null, delivery: string): s
 };
 
 /**
- * The status of the execution that owns a request; undefined when there never was one. Step Functions may not
- * describe an execution shortly after its start, or as running shortly after its end, so a `reportedEnd` goes before,
- * unless the execution was redriven since.
+ * The status of a request's execution; undefined for an execution that never started. Step Functions may not describe an
+ * execution shortly after its start, or as running shortly after its end, so a `reportedEnd` goes before, unless the execution
+ * was redriven since.
  */
 export const findWorkflowStatus = async (
   requestId: string,

@@ -54,10 +54,7 @@ export const beginRun = (
   });
 };
 
-/**
- * Access pattern 71: keeps this run alive; or ends it, without work or because its minute is over. False when another run has taken
- * over.
- */
+/** Access pattern 71: renews this run, or ends the run without work or after its minute. False when another run has taken over. */
 export const renewRun = (
   runId: string,
   now: Date,
@@ -76,8 +73,8 @@ export const renewRun = (
 };
 
 /**
- * Access pattern 71: claims the start of another run after a dead one. Of all that saw the same one dead, one gets true, and starts
- * the next.
+ * Access pattern 71: claims the start of a new run after a dead run. Of all callers that saw the same dead run, one caller gets
+ * true, and starts the new run.
  */
 export const claimStart = (seen: ReconcilerRun, now: Date): Promise<boolean> =>
   updateRun({

@@ -6,8 +6,8 @@ import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import { addSeconds, type Instant, later } from '../time.ts';
 
 /**
- * Where a request waits for a permit, and for how many calls: at once, and in all. `routes` are the names of all that may take it, when its
- * model has several.
+ * A request's wait for a permit of `route`. `weight` is the number of calls at once, `starts` the number of calls in all.
+ * `routes` are the names of all routes that accept the request, if its model has several routes.
  */
 export interface QueuePosition {
   route: string;
@@ -37,7 +37,7 @@ export type NextStep =
  */
 export type FinalStep = Extract<NextStep, { next: 'store' | 'fail' | 'stop' }>;
 
-/** The step of an execution that finds its request ended by someone else, or deleted: how it ends tells how the request did. */
+/** The step of an execution whose request was ended elsewhere or deleted. The execution ends with the same outcome as the request. */
 export const stepWhenEnded = (
   request: { status: string; error?: Failure | undefined } | undefined,
 ): FinalStep =>
@@ -75,10 +75,10 @@ export const stepAfterCalls = (
 };
 
 /**
- * The next step once every task has finished, or the deadline has passed: store if there is any output, else
- * fail. An open task counts as timed out, or as refused if the provider refused to report its state; a busy
- * call counts as not taken. A content decision takes precedence over any other failure; a timeout yields when
- * the provider was busy or refused us, so that no end-user is paused for it. Throws when there is no call.
+ * The next step once every task has finished, or the deadline has passed: store if there is any output, else fail. An open task
+ * counts as timed out, or as refused if the provider refused to report its state; a busy call counts as not taken. A content
+ * decision takes precedence over other failures. A timeout is reported last when the provider was busy or refused us, so that no
+ * end-user is paused for a fault of ours. Throws when there is no call.
  */
 export const stepWhenFinished = (attempts: readonly ProviderAttempt[]): FinalStep => {
   if (producedOutputs(attempts).length > 0) return { next: 'store' };
@@ -112,7 +112,7 @@ const failuresOf = (attempt: ProviderAttempt): Failure[] => {
   }
 };
 
-/** When a request of this kind, whose first provider call began then, fails if it is still unfinished. */
+/** The deadline of a request by its kind and first provider call: an unfinished request then fails. */
 export const deadlineOf = (
   { kind, firstCallAt: from }: { kind: RequestKind; firstCallAt: Instant },
   { deadlineSeconds }: Pick<WorkflowSettings, 'deadlineSeconds'>,
@@ -121,7 +121,7 @@ export const deadlineOf = (
 /** Outputs have at least this long to be stored, however near the deadline, or long after it, storing begins. */
 const MIN_STORING_SECONDS = 900;
 
-/** Until when storing outputs is retried: the request's deadline, or 15 min after the first run that stored, at `since`. */
+/** The end of the time for storing outputs: the request's deadline, or 15 min after the first storing run, at `since`. */
 export const storingEndOf = (
   kind: RequestKind,
   attempts: readonly ProviderAttempt[],

@@ -16,7 +16,7 @@ const PAGE_SIZE = 1000;
 /** Stopped executions are still listed for a moment. */
 const LISTING_PAUSE_MS = 1_000;
 
-/** How an execution that was stopped ended, as its history shows it. */
+/** The error in the history of a stopped execution. */
 const STOP = {
   error: 'StoppedByOperator',
   cause: 'All executions were stopped, by hand or because the stack was deleted.',

@@ -4,8 +4,8 @@ import { requiredEnv } from '../environment.ts';
 import { logger } from '../observability.ts';
 
 /**
- * Makes a client at its first use: an S3 client takes 4 ms, and most cold starts need none. The calls are marked as pure, so that a bundle
- * has the clients that its function uses, and no other.
+ * Makes a client at its first use: an S3 client takes 4 ms, and most cold starts need none. The calls are marked as pure: a
+ * bundle contains only the clients that its function uses.
  */
 const madeOnce = (make: () => S3Client): (() => S3Client) => {
   let client: S3Client | undefined;
@@ -29,7 +29,7 @@ const MAX_KEYS = 1000;
 export const removeObjects = (objectKeys: readonly string[]): Promise<string[]> =>
   removeObjectsBy(bucket(), objectKeys);
 
-/** The same by a client's limits of time. */
+/** As `removeObjects`, by a client with time limits of its own. */
 export const removeObjectsBy = async (client: S3Client, objectKeys: readonly string[]): Promise<string[]> => {
   const left: string[] = [];
   for (let start = 0; start < objectKeys.length; start += MAX_KEYS) {

@@ -36,7 +36,7 @@ interface ClipCopy {
 }
 
 interface CopiedClip extends VideoType {
-  /** The longest that a player may take it for: it is billed by its length. Seconds, rounded to milliseconds. */
+  /** The billed length: the longest duration that a player may show. Seconds, rounded to milliseconds. */
   durationSec: number;
   sizeBytes: number;
   width?: number;
@@ -45,30 +45,28 @@ interface CopiedClip extends VideoType {
 }
 
 /**
- * Copies a video at a caller's URL into the bucket and measures the same bytes, so that the measured file is the stored file. Fetches
- * it once, up to 100 MiB, with a few parts of 5 MiB in memory. Throws `UnreadableVideoError`, `FileNotFetchedError` when it cannot
- * be fetched or is another file, `ClipTooLongError`, and the errors of the bucket. Leaves no object when it throws.
+ * Copies a video at a caller's URL into the bucket and measures the same bytes, so that the measured file is the stored file.
+ * Fetches the video once, up to 100 MiB, with a few parts of 5 MiB in memory. Throws `UnreadableVideoError`,
+ * `FileNotFetchedError` for a failed fetch or a file of another kind, `ClipTooLongError`, and the errors of the bucket. A throw
+ * leaves no object.
  */
 export const copyClip = async ({ url, keyOf, longestSeconds, signal }: ClipCopy): Promise<CopiedClip> => {
   try {
-    const way = { client: clipBucket(), signal };
     let contentType = '';
     const key = (type: VideoType): string => {
       contentType = type.contentType;
       return keyOf(type);
     };
-    const { type, measured, sizeBytes } = await uploadVideo(
-      fetchedBytes(url, signal),
-      CLIPS,
-      key,
-      way,
-      (video) =>
-        video.measure(signal).then((measurement) => {
-          const { longestSec } = measurement;
-          if (longestSec > longestSeconds) throw new ClipTooLongError(longestSec, contentType);
-          return measurement;
-        }),
-    );
+    const { type, measured, sizeBytes } = await uploadVideo(fetchedBytes(url, signal), CLIPS, key, {
+      client: clipBucket(),
+      signal,
+      measure: async (video) => {
+        const measurement = await video.measure(signal);
+        const { longestSec } = measurement;
+        if (longestSec > longestSeconds) throw new ClipTooLongError(longestSec, contentType);
+        return measurement;
+      },
+    });
     const { longestSec, durationSec: _, ...facts } = measured;
     return { ...type, ...facts, sizeBytes, durationSec: longestSec };
   } catch (error) {

@@ -4,7 +4,7 @@ import { FileUnavailableError, openFile } from '../guarded-http/http-files.ts';
 /** A caller's file that could not be fetched. The message completes "the file …". */
 export class FileNotFetchedError extends Error {
   override name = 'FileNotFetchedError';
-  /** What its server answered, if it did. */
+  /** The status of the server's answer, if there was an answer. */
   readonly status: number | undefined;
 
   constructor(message: string, status?: number, cause?: unknown) {

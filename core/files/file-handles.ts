@@ -15,7 +15,7 @@ export type FileHandle = { extension: string } & (
 const UPLOAD = /^([\w-]+)\/(upl_[0-7][0-9A-HJKMNP-TV-Z]{25})\.([a-z0-9]+)$/;
 const OUTPUT = /^([a-z]+_[0-9A-Z]+)\/\d+\.([a-z0-9]+)$/;
 
-/** The file of a handle; undefined for any other text, also for keys of files that are no inputs. */
+/** The file of a handle; undefined for other texts, keys of files that are no inputs included. */
 export const parseHandle = (text: string): FileHandle | undefined => {
   if (text.startsWith(UPLOAD_PREFIX)) {
     const [, owner, uploadId, extension] = UPLOAD.exec(text.slice(UPLOAD_PREFIX.length)) ?? [];
@@ -67,7 +67,7 @@ const ownKey = (url: string): string | undefined => {
   return undefined;
 };
 
-/** The host with its port, without the dot that may end a name; all names of this machine are one. */
+/** The host with its port, without a final dot of the name. All names of this machine read as `localhost`. */
 const hostOf = ({ hostname, port, protocol }: URL): string => {
   const name = isThisMachine(hostname) ? 'localhost' : hostname.replace(/\.$/, '');
   return `${name}:${port || (protocol === 'http:' ? '80' : '443')}`;

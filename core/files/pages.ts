@@ -1,13 +1,13 @@
 /** A file that the distribution serves to everyone, without a signed URL. */
 export interface PublicPage {
-  /** Its name in the bundle of `functions/events/publish-pages.ts`. */
+  /** The file name in the bundle of `functions/events/publish-pages.ts`.`functions/events/publish-pages.ts`. */
   file: string;
-  /** Its key in the bucket, and after a slash its path. */
+  /** The key in the bucket, also the path after a slash. */
   key: string;
   contentType: string;
   /** How it is stored, and sent to every client. Scripts only, which browsers read: all of them take gzip. */
   encoding?: 'gzip';
-  /** How long browsers and edges keep it; otherwise as `publishPages` says. */
+  /** Cache time of browsers and edges; by default that of `publishPages`. */
   maxAgeSeconds?: number;
 }
 
@@ -54,7 +54,7 @@ export const CONSOLE_PAGES: readonly PublicPage[] = [
 /** The paths of the console, in the same way. */
 export const CONSOLE_PATHS = ['/', '/console', '/console/*'];
 
-/** The key of the page that is shown at `/`: the console where there is one, else the reference. */
+/** The key of the page at `/`: the console if published, else the reference. */
 export const rootPage = (hasConsole: boolean): string => (hasConsole ? 'console' : 'docs');
 
 /** Where the console finds files, besides its own address. */

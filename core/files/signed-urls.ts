@@ -18,8 +18,9 @@ const urlText = (bytes: Buffer): string =>
  * A signer of file delivery URLs. A URL stops working at `expiresAt`, rounded down to the second. CloudFront
  * checks the signature against the distribution's trusted key group (ECDSA P-256, SHA-256).
  *
- * A URL carries the signature of a [canned policy](https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/private-content-creating-signed-url-canned-policy.html).
- * The SDK's signer makes the same URLs and parses the key for each, which takes twice as long as signing.
+ * A URL carries the signature of a [canned
+ * policy](https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/private-content-creating-signed-url-canned-policy.html).
+ * The SDK's signer makes the same URLs, but parses the key for every URL, which takes twice as long as signing.
  */
 export const loadUrlSigner = async (): Promise<SignUrl> => {
   const key = parseSigningKey(await readSecret(requiredEnv('FILE_DELIVERY_KEY_SECRET_ARN')));

@@ -40,7 +40,7 @@ const VIDEOS: FileKind<VideoType> = {
   tooLarge: 'The video file is too large.',
 };
 
-/** Where a file is stored. */
+/** The place of a stored file. */
 interface Stored {
   objectKey: string;
   sizeBytes: number;
@@ -63,7 +63,7 @@ export const storeImage = async (
 /** Measuring 2 GiB takes a few seconds. */
 const MEASURE_MS = 60_000;
 
-/** What the way here may have done to a video. */
+/** Problems of a video that the transfer may have caused. */
 const HARMED = new Set([CUT_OFF, DAMAGED]);
 
 /**
@@ -76,10 +76,10 @@ export const storeVideo = async (
   keyOf: (type: VideoType) => string,
 ): Promise<VideoType & Omit<VideoMeasurement, 'longestSec' | 'framesPerSecond'> & Stored> => {
   try {
-    const way = { client: uploadBucket() };
-    const { type, measured, ...stored } = await uploadVideo(body, VIDEOS, keyOf, way, (video) =>
-      video.measure(AbortSignal.timeout(MEASURE_MS)),
-    );
+    const { type, measured, ...stored } = await uploadVideo(body, VIDEOS, keyOf, {
+      client: uploadBucket(),
+      measure: (video) => video.measure(AbortSignal.timeout(MEASURE_MS)),
+    });
     const { longestSec: _, framesPerSecond: __, ...shown } = measured;
     return { ...type, ...shown, ...stored };
   } catch (error) {

@@ -7,13 +7,13 @@ import { requiredEnv } from '../environment.ts';
 import { FileUnavailableError } from '../guarded-http/http-files.ts';
 import { outputFileName } from '../object-keys.ts';
 
-/** With what a file is uploaded, and until when. */
+/** The client of an upload, and the signal that ends the upload. */
 export interface UploadWay {
   client: S3Client;
   signal?: AbortSignal;
 }
 
-/** How to recognize files of a kind, their limits, and the messages for other files. */
+/** A kind of file: how to recognize the kind, its limits, and the messages for other files. */
 export interface FileKind<FileType extends { contentType: string }> {
   /** Recognizes a file by its first bytes; undefined when they are too few, or not those of this kind. */
   recognize: (head: Uint8Array) => FileType | undefined;
@@ -22,11 +22,11 @@ export interface FileKind<FileType extends { contentType: string }> {
   maxBytes: number;
   unrecognized: string;
   tooLarge: string;
-  /** Where a whole file shows its end; absent where it is measured otherwise. */
+  /** The check for a whole file; absent for a kind that is measured instead. */
   ends?: WholeFiles<FileType>;
 }
 
-/** How to see that a file is whole, and the message for one that is not. */
+/** The check that a file is whole, and the message for a cut-off file. */
 interface WholeFiles<FileType> {
   endOf: (fileType: FileType) => {
     take(chunk: Uint8Array): void;
@@ -38,12 +38,12 @@ interface WholeFiles<FileType> {
   cutOff: string;
 }
 
-/** Fewer bytes are no file of any kind: the rest is missing. */
+/** Fewer bytes than this are the beginning of a file of any kind. */
 const LEAST_BYTES = 12;
 
 /**
- * A client of which `signal` ends every call under way. An `Upload` that is aborted leaves its calls to themselves: a file might appear
- * after its copies were removed. Parts are removed in spite of the signal.
+ * A client whose calls under way end with `signal`. An aborted `Upload` does not end its own calls, so a file might appear after
+ * the copies were removed. Parts are removed in spite of the signal.
  */
 const endedBy = (client: S3Client, signal: AbortSignal): S3Client => {
   const send = (command: Parameters<S3Client['send']>[0]) =>
@@ -52,10 +52,10 @@ const endedBy = (client: S3Client, signal: AbortSignal): S3Client => {
 };
 
 /**
- * Streams a file into the bucket, with a few parts of 5 MiB in memory. The object appears only once it is
- * complete; uploading again replaces it. `keyOf` builds the object key once the file is recognized. Throws
- * `FileUnavailableError` for a file that is of another kind, too large or not whole. Once `signal` aborts, which also has to end `body`,
- * it fails and leaves no object and no call under way.
+ * Streams a file into the bucket, with a few parts of 5 MiB in memory. The object appears only once it is complete; uploading
+ * again replaces it. `keyOf` builds the object key once the file is recognized. Throws `FileUnavailableError` for a file that is
+ * of another kind, too large or not whole. Once `signal` aborts, which also has to end `body`, the upload fails and leaves no
+ * object and no call under way.
  */
 export const uploadFile = async <FileType extends { contentType: string }>(
   body: AsyncIterable<Uint8Array>,
@@ -123,8 +123,7 @@ export const uploadVideo = async <Measured>(
   body: AsyncIterable<Uint8Array>,
   kind: FileKind<VideoType>,
   keyOf: (type: VideoType) => string,
-  way: UploadWay,
-  measure: (video: SpooledVideo) => Promise<Measured>,
+  { measure, ...way }: UploadWay & { measure: (video: SpooledVideo) => Promise<Measured> },
 ): Promise<{ type: VideoType; measured: Measured; objectKey: string; sizeBytes: number }> => {
   const video = new SpooledVideo();
   const results: Measured[] = [];

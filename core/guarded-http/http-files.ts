@@ -6,8 +6,8 @@ import { guardedRequest, TargetRefusedError } from './guarded-http.ts';
 import { overHttps } from './target-rules.ts';
 
 /**
- * Why a file could not be fetched, which says whether fetching it again may help: for good; its server does not have it, or all of
- * it undamaged, which a new file's may in a moment; its server or the network is out of order.
+ * Why a file could not be fetched, and whether another attempt may help. `final`: another attempt cannot help. `absent`,
+ * `cut-off`: the server of a new file may have the whole file in a moment. `out-of-order`: the server or the network fails.
  */
 export type FileFault = 'final' | 'absent' | 'cut-off' | 'out-of-order';
 

@@ -47,7 +47,7 @@ const REQUESTS_AT_ONCE = 1_000;
 /** The newest entries of a ledger, which are consistent: the index of requests can be seconds behind. */
 const NEWEST_ENTRIES = { page: 1, pageSize: 500 };
 
-/** What was spent, less refunds, by day or month. */
+/** The spending, less refunds, by day or month. */
 type Sums = ReadonlyMap<string, Thousandths>;
 
 const spendingAt = (at: Instant, sums: Sums): Spending => {
@@ -83,16 +83,17 @@ const addedUp = async (
   return ids.size <= REQUESTS_AT_ONCE ? add() : largeRead(accountId, add);
 };
 
-/** How often the spending before a first budget is added up, as requests are created or end meanwhile. */
+/** Attempts to sum the spending before a first budget. An attempt fails when a request is created or ends meanwhile. */
 const MAX_FIRST_ATTEMPTS = 5;
 
-/** A creation is written within this time of its `createdAt`, also when that is by a clock that is behind. */
+/** Longest time between a creation's `createdAt` and its write, clock skew included. */
 const WRITTEN_WITHIN_SECONDS = 120;
 
 /**
- * Access pattern 31: sets what an end-user may spend; undefined: any amount. The first budget begins the counts with their spending so far,
- * in one transaction. A change of that spending refuses it. Around midnight it begins those of both days. Throws the errors of `getEndUserBudget`,
- * and `ServiceError` with `temporarily_unavailable` when the spending changes all the time.
+ * Access pattern 31: sets the budget of an end-user; undefined: no limit. The first budget starts the counts with the spending so
+ * far, in one transaction that a concurrent change of the spending refuses. Around midnight the counts of both days are started.
+ * Throws the errors of `getEndUserBudget`, and `ServiceError` with `temporarily_unavailable` when the spending changes all the
+ * time.
  */
 export const putEndUserBudget = async (
   id: EndUserId,

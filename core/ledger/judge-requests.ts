@@ -18,12 +18,12 @@ export interface LedgerPart {
 }
 
 /**
- * The problems between the entries of a part and their requests, and those of requests created in the time of the part that have no debit.
- * A request of an earlier part that has only its refund in this one is judged in that of its debit.
+ * The problems between the entries of a part and their requests, and the problems of requests created in the part's time without
+ * a debit. If the part holds only a request's refund, the request is judged in the part that holds its debit.
  *
- * 1. List the requests created in the time of the part, by the account's index, and those that its entries refer to: the index may lack
- *    new ones, and lacks deleted ones.
- * 2. Read these requests, or the marks of their deletion, and the entries of other parts that they name.
+ * 1. List the requests created in the part's time from the account's index, and the requests that the entries name: the index may
+ *    lack new requests, and lacks deleted requests.
+ * 2. Read the listed requests or their deletion marks, and the entries of other parts that the requests name.
  *
  * A request and its entries are written together, so a request that has changed since the part was read names its new entries.
  */

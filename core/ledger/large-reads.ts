@@ -6,7 +6,10 @@ const LEASE_SECONDS = 35;
 /** A read takes some seconds. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** Reads much of an account, one such read at a time, to bound its cost. Throws `ServiceError` with `rate_limited` while there is another. */
+/**
+ * Makes a large read of an account, one at a time, to bound the cost. Throws `ServiceError` with `rate_limited` while another
+ * large read is under way.
+ */
 export const largeRead = <T>(accountId: string, read: () => Promise<T>): Promise<T> =>
   withSlots(
     [accountLimit('usage', accountId, { slots: 1, leaseSeconds: LEASE_SECONDS })],

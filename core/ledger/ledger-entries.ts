@@ -14,7 +14,7 @@ export const readLedgerEntries = async function* (
   for await (const item of entriesBetween(accountId, first, last)) yield* readableEntries([item]);
 };
 
-/** The stored entries from number `first` to `last`, none when that is none; only these attributes of them where they are given. */
+/** The stored entries with numbers from `first` to `last`, with only the given attributes if `attributes` is given. */
 const entriesBetween = async function* (
   accountId: string,
   first: number,
@@ -48,16 +48,14 @@ export const readUsageEntries = async function* (
     yield* readableItems([item], (one) => StoredUsage.parse(one));
 };
 
-/**
- * Access pattern 40: entries as they are stored, by their numbers, all different, strongly consistent, in the given order; undefined where there is none.
- */
+/** Access pattern 40: stored entries by distinct numbers, strongly consistent, in the given order; undefined for an absent entry. */
 export const readStoredEntries = (
   accountId: string,
   numbers: readonly number[],
 ): Promise<(StoredItem | undefined)[]> =>
   batchGet(numbers.map((number) => ledgerEntryKey(accountId, number)));
 
-/** Ledger entries by their numbers, all different, strongly consistent. Leaves out those that are absent or cannot be read. */
+/** Ledger entries by distinct numbers, strongly consistent, without absent and unreadable entries. */
 export const findLedgerEntries = async (
   accountId: string,
   numbers: readonly number[],

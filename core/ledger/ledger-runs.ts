@@ -40,14 +40,14 @@ export const LedgerBatch = z.object({
 });
 export type LedgerBatch = z.infer<typeof LedgerBatch>;
 
-/** How far a run has come: absent fields at its beginning. */
+/** The progress of a run; fields are absent at its start. */
 export const LedgerRun = z.object({
   /** Accounts listed so far. */
   listed: z._default(z.number(), 0),
   found: z._default(Found, NOTHING),
   /** Totals of the batches of the last page. */
   verified: z._default(z.array(Found), []),
-  /** Where the next page of accounts begins. */
+  /** The position of the next page of accounts. */
   position: z.nullish(AccountPosition),
 });
 export type LedgerRun = z.infer<typeof LedgerRun>;
@@ -65,7 +65,7 @@ export interface LedgerPage extends Omit<LedgerRun, 'verified' | 'position'> {
  */
 export const listLedgers = async (run: LedgerRun): Promise<LedgerPage> => {
   const found = run.verified.reduce(sum, run.found);
-  // A run that fails is then in the metric, as none that succeeded.
+  // Counts 0 successes at the start, so that a run which fails is visible in the metric.
   if (run.listed === 0) countMetric(METRIC.ledgerVerified, {}, 0);
   const isAtEnd = run.listed > 0 && !run.position;
   const { accountIds, next: position } = isAtEnd

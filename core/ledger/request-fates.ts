@@ -6,9 +6,9 @@ import { requestKey } from '../table/keys.ts';
 import { batchGet, type StoredItem } from '../table/table.ts';
 
 /**
- * Access pattern 16: the amounts and states of requests of an account, by different ids, strongly consistent: of kept ones, and of deleted ones
- * by their marks. Marks are read after the requests: a request is removed and its mark written in one transaction, so none is missed. Leaves
- * out absent requests, those of other accounts, and those that cannot be read.
+ * Access pattern 16: the amounts and states of an account's requests by distinct ids, strongly consistent, from the records or
+ * the deletion marks. Marks are read after the records: removal and mark are one transaction, so no request is missed. Leaves out
+ * requests that are absent, unreadable or of another account.
  */
 export const findAccountedRequests = async (
   accountId: string,
@@ -25,7 +25,7 @@ export const findAccountedRequests = async (
   ]);
 };
 
-/** What a request used, and of whom. */
+/** The model, end-user and key of a request's usage. */
 const RequestUsage = z.object({
   accountId: z.string(),
   model: z.string(),

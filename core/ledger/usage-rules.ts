@@ -1,7 +1,7 @@
 import type { Thousandths } from '../money.ts';
 import type { LedgerEntry } from './ledger.ts';
 
-/** What usage can be grouped by. A day is one of UTC, by the instant of the ledger entry. */
+/** The dimensions that usage can be grouped by. A day is a UTC day, by the instant of the ledger entry. */
 export const USAGE_DIMENSIONS = ['day', 'model', 'endUser', 'key'] as const;
 export type UsageDimension = (typeof USAGE_DIMENSIONS)[number];
 
@@ -36,7 +36,10 @@ export const totalOf = (groups: Iterable<UsageSums>): UsageSums => {
   return total;
 };
 
-/** Adds up ledger entries by the dimensions asked for. A refund counts on the day it was made, so that a day that is over stays as it is. */
+/**
+ * Adds up ledger entries by the dimensions asked for. A refund counts on the day of the refund, so that the figures of past days
+ * do not change.
+ */
 export class UsageTally {
   private readonly by: readonly UsageDimension[];
   private readonly groups = new Map<string, UsageGroup>();

@@ -21,7 +21,7 @@ export interface UsageQuery {
   by: readonly UsageDimension[];
 }
 
-/** Where an answer ends; absent for operators. */
+/** The limit of an answer; absent for operators. */
 interface UsageLimits {
   entries?: number;
   groups?: number;
@@ -104,7 +104,7 @@ const checkLimit = (what: string, found: number, most = Number.POSITIVE_INFINITY
 /** Entries read at once in the search: a batch costs one call, and few of them find one among millions. */
 const PROBES = 32;
 
-/** The number of an account's first entry at an instant or after it; one more than it has when there is none. */
+/** The number of an account's first entry at or after an instant; without such an entry, the number of the next new entry. */
 export const findFirstEntryFrom = async (
   accountId: string,
   ledgerEntries: number,

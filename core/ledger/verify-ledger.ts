@@ -28,7 +28,7 @@ const ACCOUNTS_AT_ONCE = 4;
 /** Entries of a part: some hundred milliseconds. Their requests are read by twenty calls at once. */
 const ENTRIES_AT_ONCE = 2_000;
 
-/** How to verify ledgers. */
+/** Options of a verification. */
 interface Scope {
   /** Whether there is time for another part. */
   hasTime: () => boolean;
@@ -80,7 +80,10 @@ interface VerifiedAccount extends Omit<LedgerVerification, 'accounts'> {
   left?: LedgerProgress;
 }
 
-/** Undefined when the account was removed. It goes before its entries, so problems that this causes come after. */
+/**
+ * Verifies a ledger. Undefined when the account was removed. A removal deletes the account before its entries, so the account is
+ * read after any problem that the removal can cause.
+ */
 const verifyUnlessRemoved = async (
   ledger: LedgerProgress,
   scope: Scope,

@@ -8,7 +8,7 @@ import { ASPECT_RATIOS } from './size-presets.ts';
 export type { CatalogModel, ImageModel, VideoModel } from './model-answers.ts';
 
 /** The catalog's entry of a model, with what follows from its type. */
-export const entryOf = ({ rate: _, ...model }: ModelData): CatalogModel => {
+export const catalogModelOf = ({ rate: _, ...model }: ModelData): CatalogModel => {
   if (model.type === 'image') {
     const { id, type, sizePresets, defaultSize, explicitSize, ...limits } = model;
     const made = { endpoint: routeText('create-generation'), billing: 'per_image' } as const;
@@ -25,7 +25,7 @@ const data = catalog as unknown as readonly ModelData[];
  * Every model of the service, in the order `GET /v1/models` lists them: those of `catalog.json`. Their limits are the public contract's. The
  * data file in a bundle ends with the operator's own models.
  */
-export const CATALOG: readonly CatalogModel[] = data.map(entryOf);
+export const CATALOG: readonly CatalogModel[] = data.map(catalogModelOf);
 
 /**
  * The price of each model until the operator sets a rate. The figures are a starting point in proportion to the providers' price lists;
@@ -37,14 +37,14 @@ export const DEFAULT_RATES: Readonly<Record<string, Rate>> = Object.assign(
 );
 
 /**
- * Lists the operator's own models after those of the data file, in place of any listed before. For programs that run from the sources: which
- * models a stack has, they learn when they connect to it.
+ * Lists the operator's own models after those of the data file, in place of any listed before. For programs that run from the
+ * sources, which learn a stack's models on connecting to the stack.
  */
 export const setOwnModels = (own: readonly ModelData[]): void => {
   const listed = CATALOG as CatalogModel[];
   const rates = DEFAULT_RATES as Record<string, Rate>;
   for (const { id } of listed.splice(data.length)) delete rates[id];
-  listed.push(...own.map(entryOf));
+  listed.push(...own.map(catalogModelOf));
   for (const { id, rate } of own) rates[id] = rate;
 };
 

@@ -62,7 +62,7 @@ const VideoParameters = listOf(
   z.discriminatedUnion('name', [seed, negativePrompt, promptExtend, generateAudio]),
 );
 
-/** A model that makes images, as the catalog's data file has it: its limits, and the rate in force until an operator sets one. */
+/** An image model in the catalog's data file: its limits, and its rate until an operator sets a rate. */
 export const ImageModelData = z.strictObject({
   id: modelId(),
   type: z.literal('image'),

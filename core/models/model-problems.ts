@@ -1,4 +1,4 @@
-import { entryOf } from './catalog.ts';
+import { catalogModelOf } from './catalog.ts';
 import type { ModelData } from './model-data.ts';
 import { rateProblem } from './rate-problem.ts';
 
@@ -16,7 +16,7 @@ export const modelProblems = (model: ModelData): ModelProblem[] => {
       when(one.name === 'seed' && one.min > one.max, 'parameters', 'Expected a seed from min to max'),
     ),
   ];
-  const price = rateProblem(entryOf(model), model.rate);
+  const price = rateProblem(catalogModelOf(model), model.rate);
   return price === undefined ? own : [...own, [['rate'], price]];
 };
 

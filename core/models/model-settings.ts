@@ -8,7 +8,7 @@ import type { Instant } from '../time.ts';
 import { Rate } from './rate-schemas.ts';
 import { Retirement } from './retirement.ts';
 
-/** What routes cost per image or second, by their names, in xTokens. */
+/** Our cost per image or second by route name, in xTokens. */
 export const RouteCosts = z.record(z.string(), Rate);
 export type RouteCosts = z.infer<typeof RouteCosts>;
 
@@ -35,7 +35,7 @@ export type ModelSettings = z.infer<typeof ModelSettings>;
 /** Stands for a model in the settings that are of none. */
 const NO_MODEL = '*';
 
-/** What routes cost, from all settings. */
+/** Our costs by route, from the settings of every model. */
 export const routeCostsIn = (settings: ReadonlyMap<string, ModelSettings>): RouteCosts =>
   settings.get(NO_MODEL)?.costs ?? {};
 
@@ -63,7 +63,7 @@ export const listModelSettings = async (): Promise<ReadonlyMap<string, ModelSett
   return new Map([...off, ...settings].map((each) => [each.model, each]));
 };
 
-/** How long a process uses the settings it read. A new rate or switch takes effect within this time. */
+/** Time for which a process uses the settings it read. A new rate or switch takes effect within this time. */
 const SETTINGS_MAX_AGE_SECONDS = 5;
 
 /** As `listModelSettings`, cached for 5 s, because every creation needs them. */

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { type Instant, toInstant } from '../time.ts';
 
-/** The end of a model: when an operator announced it, when it is, and the model to use in its place, if there is one. */
+/** The end of a model: the instants of the announcement and of the end, and the model to use instead, if named. */
 export const Retirement = z.object({
   announcedAt: z.string(),
   retiresAt: z.string(),
@@ -17,7 +17,7 @@ const isOver = (retirement: Retirement | undefined, now: Instant): retirement is
 
 const SUCCESSOR = ': use ';
 
-/** Why a model takes no creation after its end, with the successor that is left then; undefined before its end. */
+/** Why a retired model refuses a creation, with a successor that is still in use; undefined before the end. */
 export const retiredProblem = (id: string, settings: Retirements, now: Date): string | undefined => {
   const instant = toInstant(now);
   const own = settings.get(id)?.retirement;
@@ -35,7 +35,7 @@ export const retiredProblem = (id: string, settings: Retirements, now: Date): st
 /** The model that such a refusal names as the successor. */
 export const successorIn = (problem: string): string | undefined => problem.split(SUCCESSOR)[1];
 
-/** What is wrong with an end of a model: it must be after the ends of the models that it replaces, and before that of its successor. */
+/** The problem with the end of a model, which must follow the ends of the models it replaces and precede its successor's end. */
 export const retirementConflict = (
   id: string,
   { retiresAt, replacedBy }: Pick<Retirement, 'retiresAt' | 'replacedBy'>,

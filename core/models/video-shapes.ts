@@ -7,7 +7,10 @@ const NAMED_SIDES = new Map([
   ['4k', 2160],
 ]);
 
-/** The shorter side of a video by its resolution, such as 720 of `720p`; undefined for a name that says none. */
+/**
+ * The shorter side of a video in pixels, by the name of its resolution (`720p`: 720); undefined for a name without a number of
+ * lines.
+ */
 const shortSideOf = (resolution: string): number | undefined => {
   const [, lines] = /^(\d{2,5})p$/i.exec(resolution) ?? [];
   return lines === undefined ? NAMED_SIDES.get(resolution.toLowerCase()) : Number(lines);

@@ -2,7 +2,7 @@ import { addSeconds, type Instant } from '../time.ts';
 import type { ProviderAttempt } from './provider-attempts.ts';
 import type { ProviderOutput, Taken } from './providers.ts';
 
-/** When a request's first provider call began, from all its attempts; undefined before it. */
+/** The start of a request's first provider call, by its attempts; undefined before the first call. */
 export const firstCallAt = (attempts: readonly ProviderAttempt[]): Instant | undefined =>
   attempts.map(({ startedAt }) => startedAt).sort()[0];
 
@@ -37,7 +37,7 @@ export const isBusyAttempt = ({ outcome }: ProviderAttempt): boolean => outcome?
 /** The longest that a provider's own `Retry-After` is believed at a time. */
 export const MOST_RETRY_AFTER_SECONDS = 60;
 
-/** When a call that the provider was too busy for may be made again: after its `Retry-After`, 60 s at most, else at once. */
+/** The earliest repetition of a call that met a busy provider: after its `Retry-After`, 60 s at most, else at once. */
 export const repeatableAt = ({ finishedAt, startedAt, outcome }: ProviderAttempt): Instant => {
   const wanted = outcome?.kind === 'busy' ? (outcome.retryAfterSeconds ?? 0) : 0;
   return addSeconds(finishedAt ?? startedAt, Math.min(wanted, MOST_RETRY_AFTER_SECONDS));
@@ -48,8 +48,8 @@ export const isThrottled = ({ outcome }: ProviderAttempt): boolean =>
   outcome?.kind === 'busy' && outcome.obstacle !== 'unreached';
 
 /**
- * Whether the provider took the call of an attempt: only a call that was surely not taken may be made at another route, and
- * only it cost nothing upstream. The one place that decides this.
+ * Whether the provider accepted the call of an attempt; the only place that decides. A call that was surely not accepted may be
+ * repeated at another route, and cost nothing upstream.
  */
 export const takenOf = ({ taskId, outcome }: Pick<ProviderAttempt, 'taskId' | 'outcome'>): Taken => {
   if (taskId !== undefined) return 'yes';
@@ -67,8 +67,8 @@ export const takenOf = ({ taskId, outcome }: Pick<ProviderAttempt, 'taskId' | 'o
 };
 
 /**
- * Whether an attempt may be made at another route: it was surely not taken, and not for a reason that is the request's own, such as
- * a content decision.
+ * Whether a call may be repeated at another route: the provider surely did not accept the attempt, and the reason is not the
+ * request's own, such as a content decision.
  */
 export const isMovable = (attempt: ProviderAttempt): boolean => {
   const { outcome } = attempt;

@@ -12,7 +12,7 @@ export type PlannedAttempt = Pick<ProviderAttempt, 'call' | 'attempt'>;
 /** The outcome of a claim: the claimed attempts, or why none was claimed and no call may be made. */
 export type Claim =
   | { kind: 'claimed'; attempts: ProviderAttempt[] }
-  /** Another run has claimed one of them, or has assigned the request another route. */
+  /** Another run has claimed a call of the request, or has assigned another route. */
   | { kind: 'taken' }
   /** The request is terminal or deleted. */
   | { kind: 'ended' };
@@ -33,9 +33,9 @@ export interface ClaimOptions {
 }
 
 /**
- * Access pattern 45: claims attempts, all or none, on the condition that the request is unfinished, and records on it that it
- * was dispatched. A claim of tasks opens the request's wait. It is the last thing before the calls, so no provider is called for a
- * request that has ended.
+ * Access pattern 45: claims attempts, all or none, on the condition that the request is unfinished, and records the dispatch on
+ * the request. A claim of tasks opens the request's wait. The claim is the last step before the calls, so no provider is called
+ * for an ended request.
  *
  * Conflicts are retried. When an answer is lost, a repeated claim with the same `claimId` finds its own writes and
  * succeeds.

@@ -7,8 +7,8 @@ import { type ProviderAttempt, recordOutcome, suspectAttempt } from './provider-
 /** The process that makes a call is suspected to be dead after this long without marking the attempt alive. */
 const SUSPECTED_AFTER_MS = 20_000;
 /**
- * It counts as dead when it has still not done so this long after the suspicion was written: the table takes writes again, and a
- * living process marks its attempt every 5 s.
+ * Time after the suspicion was written until an unmarked call counts as dead. The table accepts writes by then, and a living
+ * process marks its attempt every 5 s.
  */
 const DEAD_AFTER_MS = 10_000;
 
@@ -18,8 +18,9 @@ const OUTCOME_UNKNOWN: Failure = {
 };
 
 /**
- * Records each call as lost when the process that makes it has died, because it must not be repeated. It is suspected first: a later run
- * decides. Returns any other attempt as it is, without an outcome while its process may be alive. Rejects once all have ended.
+ * Records a call as lost when its process has died, because the call must not be repeated. The first run only writes a suspicion;
+ * a later run decides. Returns other attempts unchanged, without an outcome while their process may be alive. Rejects once every
+ * attempt is handled.
  */
 export const recordDeadCalls = (
   attempts: readonly ProviderAttempt[],

@@ -22,7 +22,7 @@ export type InputType = { [M in Medium]: keyof (typeof INPUT_TYPES)[M] }[Medium]
 export interface FileFacts {
   contentType: string;
   sizeBytes: number;
-  /** In pixels. */
+  /** A measure in pixels. */
   width?: number | undefined;
   height?: number | undefined;
   /** Of a PNG: whether it has an alpha channel or a transparent colour. */

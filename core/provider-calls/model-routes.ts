@@ -24,7 +24,7 @@ export const MAX_RUNNING = 200;
 /** Starts change the item of the route limit, which takes 1,000 write units a second, and the reconciler admits some 200 requests a second. */
 const MAX_REQUESTS_PER_SECOND = 100;
 
-/** Routes of a model that anyone needs: one upstream, and ways around it. */
+/** Most routes of a model: its provider, and routes around that provider. */
 const MAX_ROUTES = 4;
 
 const ConfiguredRoute = z.strictObject({
@@ -43,36 +43,37 @@ const ConfiguredRoute = z.strictObject({
   queriesPerSecond: z.optional(z.number().check(z.minimum(0.1), z.maximum(100))),
 });
 /**
- * One way to a model. `provider` is an account at a provider. `limits` replaces the built-in limits of its upstream: a request beyond them goes to another route, if one takes it.
- * `generateAudio` is whether a video has sound
- * that its caller says nothing of; absent: it has. With `refusesEarly`, a creation that no route takes is refused with 400, although the catalog allows it. `maxRunning` is the most calls and
- * tasks under way at once, `requestsPerSecond` the most creations; null or absent: no limit. `queriesAtOnce` and
- * `queriesPerSecond` are how fast the reconciler queries and lists the tasks of the account, for all its models together.
+ * A configured route to a model. `provider` is an account at a provider. `limits` replaces the built-in limits of the upstream
+ * model: a request beyond the limits goes to another route that accepts it. `generateAudio` is the default for a video whose
+ * caller leaves sound open; absent: with sound. With `refusesEarly`, a creation that no route accepts is refused with 400,
+ * although the catalog allows the creation. `maxRunning` limits calls and tasks under way at once, `requestsPerSecond` creations;
+ * null or absent: no limit. `queriesAtOnce` and `queriesPerSecond` limit the reconciler's queries and lists of the account's
+ * tasks, for all models of the account together.
  */
 export type ConfiguredRoute = z.infer<typeof ConfiguredRoute>;
 
-/** The routes of a model, the first one first. One route may stand without its list. */
+/** The routes of a model in order of preference. A single route may be given without a list. */
 export const RouteList = z.pipe(
   z.transform((given: unknown) => (Array.isArray(given) ? given : [given])),
   z.array(ConfiguredRoute).check(z.minLength(1), z.maxLength(MAX_ROUTES)),
 );
 
 /**
- * The routes of each model, by model id: deployment configuration. A model without an entry has none.
+ * The routes of every model, by model id: deployment configuration. A model without an entry has no route.
  *
  * The limits in `cdk.json` are the providers' own, of an account and model. Wan: 5 creations a second and 5 running tasks
  * (https://help.aliyun.com/en/model-studio/rate-limit). Seedream 4.5: 500 images a minute
- * (https://docs.byteplus.com/en/docs/ModelArk/1824121). Of the other models none is published.
+ * (https://docs.byteplus.com/en/docs/ModelArk/1824121). For other models, no limit is published.
  */
 export const ModelRoutes = z.record(z.string(), RouteList);
 export type ModelRoutes = z.infer<typeof ModelRoutes>;
 
 const parseRoutes = remembersLast((text): Readonly<ModelRoutes> => ModelRoutes.parse(JSON.parse(text)));
 
-/** The routes of all models that have one, by model id. */
+/** The routes of every configured model, by model id. */
 export const listModelRoutes = (): Readonly<ModelRoutes> => parseRoutes(requiredEnv('MODEL_ROUTES'));
 
-/** A model's routes, the first one first; none when the deployment configures none. */
+/** The routes of a model in order of preference; empty for a model without configured routes. */
 export const routesOf = (modelId: string): readonly ConfiguredRoute[] => {
   const routes = listModelRoutes();
   return (Object.hasOwn(routes, modelId) ? routes[modelId] : undefined) ?? [];
@@ -97,9 +98,9 @@ const hostOf = ({ provider }: ConfiguredRoute): string =>
   requiredEnv(namesOfProvider(provider).baseUrlVariable);
 
 /**
- * The limits by which a creation of this model is refused before it is debited, one for each route with a credential. It is refused when
- * it is beyond all of them; a route that does not refuse early has none but its parameters. While an operator leaves a route of the model, all others refuse
- * early: a request that no route in use takes would wait until it fails.
+ * The limits that refuse a creation before its debit, an element for each route with a credential. A creation is refused when it
+ * exceeds every element; a route that does not refuse early only has the limits of its parameters. While an operator has taken a
+ * route out of use, the other routes refuse early: a request that no route in use accepts would wait until its deadline.
  */
 export const earlyLimitsOf = (
   modelId: string,
@@ -134,7 +135,7 @@ const NO_HOST = 'it is served at hosts of a workspace only';
 /** Why a route does not get a request, in words for an operator, the best reason first. */
 const UNFIT = ['it does not take this request', NO_HOST, NO_KEY] as const;
 
-/** The routes that operators left by hand, by their names, with the instants when they did. */
+/** The routes that operators took out of use, by name, with the instants. */
 export type LeftRoutes = Readonly<Record<string, Instant>>;
 
 /** Whether an operator left a route. */
@@ -158,8 +159,9 @@ export interface RouteFacts {
 }
 
 /**
- * The routes that a request may be assigned to, the first one first, and why the others are none. They are the routes in use that take the
- * request. Where no route of the model does, left or not, they are those in use that would be called: a provider then refuses the request.
+ * The routes that a request may be assigned to, in order of preference, and the reason each other route was excluded: the routes
+ * in use that accept the request. If no route of the model accepts it, in use or not, returns all callable routes in use, so that
+ * a provider states the reason for the refusal.
  */
 export const routesFor = (
   request: StoredRequest,
@@ -189,8 +191,8 @@ const takesInputs = (route: ConfiguredRoute, { unfitRoutes = [] }: StoredRequest
   !unfitRoutes.includes(routeNameOf(route));
 
 /**
- * Why a model cannot be dispatched now, in words for an operator. Undefined when it can: its routes with a credential serve together all
- * that the catalog names, it is not switched off, and it has a rate.
+ * Why a model cannot be dispatched now, in words for an operator. Undefined for a model that is switched on, has a rate, and
+ * whose routes with a credential together serve everything that the catalog names.
  */
 export const dispatchProblem = (
   model: CatalogModel,
@@ -220,7 +222,7 @@ export const accountsInRoutes = (): ProviderId[] => [
   ),
 ];
 
-/** How fast the tasks of an account may be queried: the most that any of its routes says, else what its provider is known to take. */
+/** The query limits of an account's tasks: the highest configured at its routes, else the limits known of its provider. */
 export const queryLimitsOf = (providerId: ProviderId): { atOnce: number; perSecond: number } => {
   const routes = Object.values(listModelRoutes())
     .flat()

@@ -29,10 +29,10 @@ const Usage = z.object({
   outputSeconds: z.optional(z.number()),
 });
 
-/** One of another version reads as absent: the call stays with its provider. */
+/** An obstacle that only another release knows reads as absent: the call stays with its provider. */
 const KnownObstacle = z.catch(z.optional(z.enum(OBSTACLES)), undefined);
 
-/** What is known of a call. */
+/** The known outcomes of a call. */
 const KnownOutcome = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('accepted'), taskId: z.string() }),
   z.object({
@@ -60,8 +60,8 @@ const KnownOutcome = z.discriminatedUnion('kind', [
 const Unreadable = z.object({ kind: z.literal('unreadable') });
 
 /**
- * The outcome of a call. `accepted` is replaced by the task's own outcome. `unreadable` is one of another version: it stays as it is
- * stored, its call is not repeated, and at the deadline it counts as a failure of ours.
+ * The outcome of a call. `accepted` is replaced by the task's own outcome. `unreadable` is an outcome in a form that only another
+ * release knows: the stored outcome stays, the call is not repeated, and at the deadline counts as a failure of ours.
  */
 const Outcome = z.catch(z.union([KnownOutcome, Unreadable]), { kind: 'unreadable' });
 export type AttemptOutcome = z.infer<typeof Outcome>;
@@ -71,14 +71,13 @@ const PassedOver = z.object({ route: z.string(), why: z.string() });
 export type PassedOver = z.infer<typeof PassedOver>;
 
 /**
- * One attempt of a creation call to a provider, as stored. It is written before the call, so that the record
- * exists even if the outcome is never learned. `call` is the call's index in the plan, `attempt` counts from
- * 0. The call went to `provider`, `upstreamModel` and `baseUrl`. The process that makes the call keeps
- * `aliveAt` current. `suspectedAt` is when a run found it outdated; marking the attempt alive clears it.
- * Since `refusedAt` the provider has refused to report the state of the task. `cancellation` is when its task
- * was cancelled after the end of the request, or with `reason`, why that failed. `assignment` is
- * the number of the request's assignment under which the call was made. `passedOver` are the routes that were not chosen, of a model with
- * several.
+ * A stored attempt of a creation call to a provider. The record is written before the call, so that an attempt without a known
+ * outcome is on record. `call` is the call's index in the plan, `attempt` counts from
+ * 0. The call went to `provider`, `upstreamModel` and `baseUrl`. The calling process keeps `aliveAt` current. `suspectedAt` is
+ *    when a run found `aliveAt` outdated; a mark of the living process clears `suspectedAt`. Since `refusedAt` the provider has
+ *    refused to report the state of the task. `cancellation` is the cancellation of the task after the request's end, with a
+ *    `reason` if the cancellation failed. `assignment` is the number of the request's assignment at the call. `passedOver` are
+ *    the routes that were not chosen, for a model with several routes.
  */
 export const ProviderAttempt = z.object({
   requestId: z.string(),
@@ -100,10 +99,7 @@ export const ProviderAttempt = z.object({
 });
 export type ProviderAttempt = z.infer<typeof ProviderAttempt>;
 
-/**
- * Where an attempt was made. This version may no longer have an adapter for its provider: attempts are kept
- * for longer.
- */
+/** The origin of an attempt. Attempts outlive adapters, so this release may have no adapter for the provider. */
 export const originOf = ({ provider, upstreamModel, baseUrl }: ProviderAttempt): CallOrigin => ({
   provider: provider as ProviderId,
   upstreamModel,
@@ -143,8 +139,8 @@ export const keepAttemptAlive = async (attempt: ProviderAttempt, now: Date): Pro
 };
 
 /**
- * Access pattern 46: records the suspicion that the calling process is dead, unless it has marked the attempt
- * alive since this was read, or it is suspected already.
+ * Access pattern 46: records the suspicion that the calling process is dead, unless the attempt was marked alive since it was
+ * read, or is suspected already.
  */
 export const suspectAttempt = async (attempt: ProviderAttempt, now: Date): Promise<void> => {
   await writeUnlessRefused(
@@ -234,8 +230,8 @@ export const recordOutcome = async (
 };
 
 /**
- * Access pattern 44: a request, undefined when there is none, and its provider calls as `listAttempts` has them. Strongly consistent; the
- * request is as new as the attempts or newer.
+ * Access pattern 44: a request, undefined when absent, and its provider calls in the order of `listAttempts`. Strongly
+ * consistent; the request is read after the attempts.
  */
 export const findRequestAndAttempts = async (
   requestId: string,
@@ -251,7 +247,7 @@ export const findRequestAndAttempts = async (
 };
 
 /**
- * How long operators can see the provider calls of a request. Longer than its record, which by default is
- * kept for 23 h and then 90 days.
+ * Time for which operators can see the provider calls of a request. Longer than its record, which by default is kept for 23 h and
+ * then 90 days.
  */
 export const ATTEMPT_RETENTION_SECONDS = 100 * SECONDS_PER_DAY;

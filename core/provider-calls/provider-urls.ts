@@ -33,8 +33,8 @@ export const callbackUrl = async (provider: ProviderId, requestId: string): Prom
 };
 
 /**
- * Whether a token is the one in the URL this provider calls back for a request, under the current secret or, for a day after its
- * rotation, the one before. Compares in constant time. Throws `SecretUnreadableError`.
+ * Whether a token belongs to the callback URL of a request at a provider, under the current secret or, for a day after a
+ * rotation, under the previous secret. Compares in constant time. Throws `SecretUnreadableError`.
  */
 export const isCallbackToken = async (
   token: string,

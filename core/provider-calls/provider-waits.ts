@@ -8,11 +8,10 @@ import { MOST_RETRY_AFTER_SECONDS } from './attempt-rules.ts';
 import { ATTEMPT_RETENTION_SECONDS } from './provider-attempts.ts';
 
 /**
- * How a request waits for its provider. `taskToken` wakes its execution; tokens are in the order of `tokenOrder`,
- * when the state was entered and how often it was retried. `waitingSince` is when the execution
- * began to wait under it, `queriedAt` the last query, `calledBackAt` the provider's last callback. `callbackQueryAt` is the
- * last query for a callback. While `callbackQueryIsPlanned`, that query is still to be made: clocks differ, so its time does not say.
- * `notBefore` is until when the provider asked not to be queried.
+ * A request's wait for its provider. `taskToken` wakes the execution; `tokenOrder` orders the tokens by the state's entry and
+ * retries. `waitingSince` is the start of the wait under this token, `queriedAt` the last query, `calledBackAt` the provider's
+ * last callback. `callbackQueryAt` is the last query for a callback; `callbackQueryIsPlanned` says whether the query is still to
+ * come, which its time cannot tell across differing clocks. The provider asked for no query until `notBefore`.
  */
 export const ProviderWait = z.object({
   requestId: z.string(),
@@ -40,10 +39,16 @@ export const findProviderWait = async (requestId: string): Promise<ProviderWait 
   return item && ProviderWait.parse(item);
 };
 
-/** When a state was entered, by the clock of Step Functions, and its retries since. */
+/** The entry of a workflow state: its time by the clock of Step Functions, and the retries since. */
 export interface StateEntry {
   enteredAt: Instant;
   retries: number;
+}
+
+/** A workflow state that waits for an event, and the task token that ends the wait. */
+export interface BegunWait extends StateEntry {
+  requestId: string;
+  taskToken: string;
 }
 
 /** Text that sorts as the states were entered and retried. */
@@ -68,10 +73,9 @@ export const keepTaskToken = async (
 };
 
 /**
- * Access pattern 51: records a callback, for an execution that has not begun to wait, and claims the query it causes.
- * Callbacks cause one query per `seconds`: `callbackQueryAt` in the item returned is when to make this one, now or that
- * long after the last. Undefined when a query that is still to come was claimed by another callback and serves this
- * one too, or the request was deleted.
+ * Access pattern 51: records a callback, for an execution that has not begun to wait, and claims the query that the callback
+ * causes. Callbacks cause one query per `seconds`: make the claimed query at the returned `callbackQueryAt`, now or `seconds`
+ * after the last query. Undefined when a pending query of another callback serves this callback, or the request was deleted.
  */
 export const claimCallbackQuery = async (
   requestId: string,
@@ -117,7 +121,7 @@ const NOT_HELD_OFF = 'attribute_not_exists(notBefore) OR notBefore <= :now OR no
 const farthestQuery = (now: Date): Instant =>
   toInstant(new Date(latestEndMs(now, MOST_RETRY_AFTER_SECONDS * 1000)));
 
-/** Until when a provider asked not to be queried, if that is still to come. */
+/** The end of the time without queries that a provider asked for; undefined if over. */
 export const heldOffUntil = (notBefore: Instant | undefined, now: Date): Instant | undefined =>
   notBefore !== undefined && notBefore > toInstant(now) && notBefore <= farthestQuery(now)
     ? notBefore

@@ -4,21 +4,21 @@ import type { RequestKind } from '../ids.ts';
 import type { ProviderId } from '../provider-names.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 
-/** One output of a provider call: its temporary URL, or why there is none. */
+/** An output of a provider call: its temporary URL, or the failure to make it. */
 export type ProviderOutput = { url: string } | { failure: Failure };
 
-/** Whether a provider took a creation call, so that it may work on it and charge for it. */
+/** Whether a provider accepted a creation call, and so may work and charge for the call. */
 export const TAKEN = ['no', 'unknown', 'yes'] as const;
 export type Taken = (typeof TAKEN)[number];
 
 /**
- * Why a provider did not take a call that another one may take. There was no connection, it was throttled, our quota there is used up,
- * or it refused our key, our account or the model.
+ * Why a provider did not accept a call that another provider may accept: no connection, throttling, our quota used up, or a
+ * refusal of our key, account or model.
  */
 export const OBSTACLES = ['unreached', 'throttled', 'quota', 'access'] as const;
 export type Obstacle = (typeof OBSTACLES)[number];
 
-/** Usage that a provider reports and bills, as far as it does. Seconds are of videos. */
+/** Usage that a provider reports and bills; absent figures are not reported. Seconds are of videos. */
 export interface ProviderUsage {
   images?: number | undefined;
   inputSeconds?: number | undefined;
@@ -44,9 +44,9 @@ type ProviderMeaning =
   | { kind: 'accepted'; taskId: string }
   | { kind: 'waiting' }
   /**
-   * The provider reported a final failure. `taken` is of a creation: whether the provider took the call. A task that
-   * failed has none: it was taken. Without an `obstacle`, no other provider is asked either. `blamesInput`: the request was at
-   * fault, such as by a file, and says nothing about the provider. The `input` of the failure then says what is wrong with which input.
+   * The provider reported a final failure. `taken`, only of a creation, is whether the provider accepted the call; a failed task
+   * was always accepted. A failure without an `obstacle` is final at every provider. `blamesInput`: the request is at fault, such
+   * as by a file, so the failure says nothing about the provider, and `input` of the failure names the input and the reason.
    */
   | {
       kind: 'failed';
@@ -57,9 +57,9 @@ type ProviderMeaning =
       upstream?: UpstreamError | undefined;
     }
   /**
-   * Nothing was created or learned: the same call may be repeated later, at the earliest after
-   * `retryAfterSeconds`, the provider's own `Retry-After` when it sent one. With `ifRepeated`, a creation may be repeated
-   * once: it is full, or our quota there is used up, and a repetition that is answered so has failed. `upstream` is then the error.
+   * Nothing was created or learned: the same call may be repeated later, at the earliest after `retryAfterSeconds`, the
+   * provider's own `Retry-After` when it sent one. With `ifRepeated`, a creation may be repeated once, because the provider is
+   * full or our quota is used up: the same answer to the repetition is this failure, with the error `upstream`.
    */
   | {
       kind: 'busy';
@@ -70,8 +70,8 @@ type ProviderMeaning =
       upstream?: UpstreamError | undefined;
     }
   /**
-   * Of a query: the task's state is not known, and will not be while this goes on. Our credential or account was refused; with a `failure`,
-   * the answer could not be read.
+   * The answer to a query that does not show the task's state. Our credential or account was refused or, with a `failure`, the
+   * answer was unreadable. Repeating the query does not help until the cause is removed.
    */
   | { kind: 'refused'; failure?: Failure | undefined }
   /** A task may exist that we cannot follow, or the provider no longer knows it: never repeat the call. */
@@ -104,7 +104,7 @@ export interface SentCallback {
 /** Whether a callback has the signature that its provider gives; `unknown` when that could not be learned now. */
 export type CallbackCheck = 'genuine' | 'forged' | 'unknown';
 
-/** One creation call, ready to send. */
+/** A creation call, ready to send. */
 export interface ProviderCall {
   path: string;
   headers: Record<string, string>;
@@ -121,10 +121,10 @@ export interface ProviderPlan {
   untaken?: string | undefined;
 }
 
-/** One provider's adapter. Its methods never reject for an HTTP error or a network fault: they classify it. */
+/** The adapter of a provider. Methods classify HTTP errors and network faults, and never reject for them. */
 export interface Provider {
   readonly id: ProviderId;
-  /** Where it is called. */
+  /** The address of the provider's API. */
   readonly baseUrl: string;
   /** Whether the provider calls back when a task of this kind changes. */
   callsBack(kind: RequestKind): boolean;
@@ -143,13 +143,13 @@ export interface Provider {
    */
   list?(taskIds: readonly string[], inTurn: InTurn): Promise<TaskListing>;
   /**
-   * Cancels a task of an ended request. The providers cancel a task that is queued; of another one the record
-   * may be deleted, so call it only when the request has ended.
+   * Cancels a task of an ended request. Providers cancel queued tasks, and may delete the record of other tasks, so call it only
+   * when the request has ended.
    */
   cancel(taskId: string, signal: AbortSignal): Promise<CancelAnswer>;
 }
 
-/** Where a model's requests go: deployment configuration, not code. */
+/** A route of a model: deployment configuration, not code. */
 export interface ModelRoute {
   provider: ProviderId;
   upstreamModel: string;
@@ -166,7 +166,7 @@ export interface CallOrigin extends ModelRoute {
   baseUrl: string;
 }
 
-/** The route that was chosen for a call, or that a call was made to, with its address then. */
+/** The route chosen for a call, or the route of a made call with its address at the time. */
 export type RouteOrOrigin = ModelRoute & { baseUrl?: string | undefined };
 
 /**

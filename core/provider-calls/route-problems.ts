@@ -1,4 +1,4 @@
-import { entryOf } from '../models/catalog.ts';
+import { catalogModelOf } from '../models/catalog.ts';
 import { figure } from '../models/image-sizes.ts';
 import type { ModelData } from '../models/model-data.ts';
 import type { ModelProblem } from '../models/model-problems.ts';
@@ -11,7 +11,7 @@ type VideoData = ModelData & { type: 'video' };
 export const routeProblems = (model: ModelData, routes: readonly LimitedRoute[]): ModelProblem[] => {
   const limits = routes.map(limitsOf);
   const names = routes.map(({ upstreamModel }) => upstreamModel).join(' or ');
-  const unmade = unmadeOf(entryOf(model), limits);
+  const unmade = unmadeOf(catalogModelOf(model), limits);
   const found = [
     ...(model.type === 'image' ? imageProblems(model, limits) : videoProblems(model, limits)),
     ...parameterProblems(model, limits),

@@ -30,7 +30,7 @@ import { type Clock, toInstant } from '../time.ts';
 
 /** Most accounts with permits that are checked in one tick. */
 const AT_ONCE = 12;
-/** So many of a list at most: in each tick the next ones, in turn. */
+/** Most elements of a list in a tick; the following elements come in the next tick. */
 const inTurn = <T>(all: readonly T[], tick: number): T[] => {
   const from = all.length > AT_ONCE ? (tick * AT_ONCE) % all.length : 0;
   return [...all.slice(from), ...all.slice(0, from)].slice(0, AT_ONCE);
@@ -53,13 +53,13 @@ export interface AdmitOptions {
 }
 
 /**
- * Admits the queued requests of a route while there is room for the next one. Each is chosen by `chooseAccount`, and is the oldest
- * of its account that can be read. A request that needs more calls than there is room for is waited for. A request that cannot be read is
- * passed over: its execution ends and refunds it when its time in the queue ends.
+ * Admits the queued requests of a route while there is room for the next one. Admits the oldest readable request of the account
+ * that `chooseAccount` returns. A request with more calls than there is room for keeps its turn until there is room. An
+ * unreadable request is passed over: its execution ends and refunds the request at the queue deadline.
  *
- * 1. Wake the requests that have a permit: the run that admitted them died, or they wait under a newer token. Remove the accounts with
- *    permits that have no waiting request any more, also while the route is full: otherwise the loop would keep running with no request
- *    waiting. At most 12 accounts in a tick, in turn.
+ * 1. Wake the requests that have a permit: the run that admitted the request died, or the request waits under a newer token.
+ *    Remove accounts without a waiting request, also while the route is full: otherwise the loop would keep running with no
+ *    request waiting. At most 12 accounts in a tick, in turn.
  * 2. Once a minute, release the permits of closed requests: a dispatch that died took one after the closing.
  * 3. Take a permit for the next request and record it on the queue entry, in one transaction. Then wake the request and take it out of
  *    the queue.
@@ -74,7 +74,7 @@ export const admitWaiting = async (
   else await new Admission(limit, { seen, accounts, options }).admit();
 };
 
-/** In how many ticks permits are compared with their requests: a minute. */
+/** Ticks between two comparisons of permits with their requests: a minute. */
 const TICKS_PER_COMPARISON = 30;
 
 /** Whether a request has ended, and nothing is left to do about it. */
@@ -211,13 +211,13 @@ export const drainQueue = async (
 /** Requests of a paused route are woken so many at once, to go to another route. */
 export const REROUTED_AT_ONCE = 10;
 
-/** In how many ticks one request is woken to try another route, which may be full: each wake costs transitions. */
+/** Ticks between two wakes of a request for a trial of another route, which may be full: each wake costs transitions. */
 const TICKS_PER_TRY = 10;
 
 /**
- * Reroutes up to 10 requests that wait for a paused route. If no other route takes any of them, admits one request to try this route once the
- * pause is over, and every 10 ticks wakes one that may try another. Reads no queue while nothing can be done. `states` are those of the
- * route and the others, by name.
+ * Reroutes up to 10 requests that wait for a paused route. If no other route accepts a request, admits a request as a trial of
+ * this route once the pause is over. Every 10 ticks, also wakes a request for a trial of another paused route. Reads no queue
+ * while nothing can be done. `states` has this route and the other routes by name.
  */
 export const rerouteWaiting = async (
   { limit, models, others }: Queue,

@@ -19,8 +19,9 @@ interface Fetchable {
 }
 
 /**
- * Fetches one byte of the newest stored output through its public URL, once an hour, and counts whether it came: a broken distribution,
- * key or DNS record is noticed before a caller says so. Does nothing while no output is stored. Never rejects: an error is logged.
+ * Fetches one byte of the newest stored output through its public URL, once an hour, and counts success or failure: a broken
+ * distribution, key or DNS record is noticed before a caller reports it. Does nothing while no output is stored. Never rejects:
+ * an error is logged.
  */
 export const checkFile = async (everySeconds: number, clock: Clock = systemClock): Promise<void> => {
   if ((clock.now().getTime() / 1000) % SPAN_SECONDS >= Math.max(60, everySeconds)) return;

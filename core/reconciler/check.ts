@@ -132,7 +132,7 @@ const checkRequest = async (due: DueItem, requestId: string, options: CheckOptio
   };
 };
 
-/** Where a request is listed for the reconciler; undefined when it is not. */
+/** The due list and time of a request; undefined for an unlisted request. */
 const dueKeyOf = ({ GSI1PK, GSI1SK }: Partial<StoredRequest> = {}) => {
   const list = dueListOf(GSI1PK);
   if (GSI1PK === undefined || GSI1SK === undefined || list === undefined || list === 'EXPIRE')
@@ -153,7 +153,7 @@ const isCheckDue = (since: Instant, clock: Clock): boolean => {
 /** Runs are a minute apart, and the first check of one at a task is up to 15 s late: at its next query. */
 const SECONDS_BETWEEN_FIRST_CHECKS = 90;
 
-/** Goes on with a request that has ended: its tasks are cancelled at the pace of their provider. */
+/** Closes an ended request, whose tasks are cancelled at the provider's pace. */
 const closeEnded = async (
   request: StoredRequest,
   { clock, providerRouteOf }: CheckOptions,
@@ -188,8 +188,8 @@ const wakeFinished = async (checked: Checked, attempts: readonly ProviderAttempt
     : checkExecution(checked);
 
 /**
- * Lists a request that needs nothing now for `CALLBACK_WAIT_SECONDS` after its creation or the last news of it, but not beyond the instant
- * when it is overdue.
+ * Lists a request without work for now `CALLBACK_WAIT_SECONDS` after its creation or its last news, at the latest when the
+ * request is overdue.
  */
 const checkLater = async ({ due, endsAt }: Checked, newsAt: Instant): Promise<CheckResult> => {
   const wanted = addSeconds(newsAt, requiredNumberEnv('CALLBACK_WAIT_SECONDS'));
@@ -206,9 +206,9 @@ interface OpenTask extends Checked {
   provider: Provider;
   /** The latest attempt of every call. */
   attempts: ProviderAttempt[];
-  /** When the first call began. */
+  /** The start of the first call. */
   from: Instant;
-  /** Until when the provider asked not to be queried. */
+  /** The end of the time without queries that the provider asked for. */
   notBefore: Instant | undefined;
 }
 
@@ -243,7 +243,7 @@ const queriesOf = (task: OpenTask, options: CheckOptions): ProviderQuery => {
     if (provider.callsBack(kind)) return checkExecution(task);
     return openAs({ ...task, attempts, notBefore }, answered);
   };
-  /** A list is of many tasks, so it may come twice as often as the query of one. */
+  /** A list covers many tasks, so lists may come twice as often as the queries of a task. */
   const found = async (): Promise<CheckResult> => {
     if (provider.callsBack(kind)) return checkExecution(task);
     return openAs(task, true, { pollIntervalSeconds: workflowSettings().pollIntervalSeconds / 2 });
@@ -261,8 +261,8 @@ const MAX_PAUSE_SECONDS = 15;
 const PAUSE_SHARE = 1 / 20;
 
 /**
- * When to query an unfinished task next, in epoch milliseconds: after a twentieth of its age, at least `pollIntervalSeconds` and at most
- * 15 s, and not before the provider's `Retry-After`.
+ * The next query of an unfinished task, in epoch milliseconds: after a twentieth of its age, at least `pollIntervalSeconds` and
+ * at most 15 s, and not before the provider's `Retry-After`.
  */
 export const nextQueryMs = (
   firstCallAt: Instant,

@@ -19,13 +19,16 @@ export interface Kept {
 const itemText = ({ key }: DueItem): string => `${key.PK} ${key.SK}`;
 const dueKeyOf = ({ dueKey }: DueItem): string => `${dueKey.GSI1PK} ${dueKey.GSI1SK}`;
 
-/** The due items that a run keeps in memory: it writes an item back to its list once, when it is done with it. */
+/** The due items that a run keeps in memory. An item is written back to its list only once, at the end of its work. */
 export class DueWork {
   private readonly kept = new Map<string, Kept>();
-  /** Where items were that the run is done with: the index may still show them there. */
+  /**
+   * The due keys of items that the run has finished: the eventually consistent index may still show an item under its old due
+   * key.
+   */
   private readonly left = new Map<string, string>();
 
-  /** Keeps items that the index shows. An item that has moved is checked when it is due under its new due key. */
+  /** Adds items that the index shows. A moved item is checked when it is due under its new due key. */
   add(items: readonly DueItem[]): void {
     for (const due of items) {
       const id = itemText(due);
@@ -51,7 +54,7 @@ export class DueWork {
     this.left.clear();
   }
 
-  /** The items with tasks that this provider lists, apart from those that are being checked. */
+  /** The items whose tasks this provider account can list, without the items under check. */
   listedAt({ id, baseUrl }: Pick<Provider, 'id' | 'baseUrl'>): Kept[] {
     return [...this.kept.values()].filter(({ rest, isBeingChecked }) => {
       const provider = rest?.listed?.provider;

@@ -38,7 +38,7 @@ import { TaskLister } from './task-lister.ts';
 const RUN_MS = 59_000;
 /** Longest pause between two ticks. */
 const MAX_TICK_MS = 2_000;
-/** How often the `START` and `EXPIRE` lists and the queues of former routes are read. */
+/** Interval at which the `START` and `EXPIRE` lists and the queues of former routes are read. */
 const SLOW_MS = 10_000;
 /** Most items of a partition that are read at once. */
 const ITEMS_PER_PARTITION = 250;
@@ -62,14 +62,14 @@ export interface RunOptions {
 }
 
 /**
- * The control loop: runs for 59 s while anything is open, and ends at once when nothing is due before its end. Each tick:
+ * The control loop: runs for up to 59 s, and ends early when nothing falls due before the end of the run. Each tick:
  *
  * 1. Renew the run. If a newer run has taken over, end.
  * 2. Read the due lists and the route limits.
  * 3. Check due items; query unfinished tasks, or look many up in their provider's list, each account at its own pace.
  * 4. Admit queued requests.
  *
- * At its end it lists every open item for its next check. An error of one item or route is logged and does not stop the rest.
+ * At the end, every open item is listed for its next check. An error of an item or route is logged and does not stop the loop.
  */
 export const runReconciler = (options: RunOptions): Promise<void> => new Run(options).toEnd();
 
@@ -107,7 +107,7 @@ class Run {
   private isAtWork = false;
   /** Whether an older run may still query, until its next tick. */
   private mayOverlap = false;
-  /** How many ticks without open work are left before the run ends. */
+  /** Remaining ticks without open work before the run ends. */
   private idleTicksLeft = 0;
 
   constructor(options: RunOptions) {

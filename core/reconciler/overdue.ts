@@ -15,8 +15,9 @@ import { queryAttempts } from '../waiting/query-tasks.ts';
 const GRACE_SECONDS = 30;
 
 /**
- * When the control loop ends an unfinished request: shortly after its deadline, or after its time in the queue, whatever became of its
- * execution's timers. Undefined once something was produced: storing that has a time of its own. `all` are all attempts of the request.
+ * The instant at which the control loop ends an unfinished request: shortly after its deadline or queue deadline, whatever became
+ * of the execution's timers. Undefined once something was produced: storing that has a time of its own. `all` are all attempts of
+ * the request.
  */
 export const overdueAt = (request: StoredRequest, all: readonly ProviderAttempt[]): Instant | undefined => {
   const isProduced =

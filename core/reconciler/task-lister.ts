@@ -7,25 +7,25 @@ import type { Kept } from './due-work.ts';
 const LEAST_TO_LIST = 3;
 /** Shortest time from one list to the next. */
 const LIST_MS = 1_000;
-/** How long a lister waits for more tasks before its first list. */
+/** Time that a lister waits for more tasks before its first list. */
 const FIRST_MS = 400;
 /** Share of an account's calls a second that its lists may take. The others fetch results. */
 const LIST_SHARE = 1 / 4;
-/** A task that lists do not name, and that was unfinished when it was queried alone, is queried alone again after so long. */
+/** Pause before another single query of a task that the lists do not name and whose last query found it unfinished. */
 const UNNAMED_MS = 15_000;
-/** Pause after a list that the provider was too busy for, at least and at most, in which tasks are queried one by one. */
+/** Shortest and longest pause after a list that met a busy provider. Tasks are queried one by one meanwhile. */
 const BUSY_MS = 10_000;
 const MOST_BUSY_MS = 60_000;
 /** A provider that takes longer for a page counts as too busy. */
 const PAGE_TIMEOUT_MS = 10_000;
 
-/** What the lister needs of its run. */
+/** The parts of a run that the lister uses. */
 export interface ListerHost {
   nowMs: () => number;
-  /** False once the run is over. */
+  /** Whether the run continues. */
   keepGoing: () => boolean;
   pause: (milliseconds: number) => Promise<unknown>;
-  /** The kept items with tasks of this lister, apart from those that are being checked. */
+  /** The kept items with tasks of this lister, without the items under check. */
   kept: () => Kept[];
   /** Checks an item: queries its tasks, or with `isNamed` takes them for unfinished. Returns whether the provider reported their states. */
   check: (kept: Kept, isNamed: boolean) => Promise<boolean>;
@@ -35,23 +35,23 @@ export interface ListerHost {
   perSecond: number;
 }
 
-/** When a list last named a task, and when the task was last queried because a list did not name it, in epoch milliseconds. */
+/** The last sighting of a task in a list, and the last query of the task because a list did not name it, in epoch milliseconds. */
 interface Sighting {
   namedMs: number;
   queriedMs: number;
 }
 
 /**
- * Looks the tasks of a provider account up in the provider's lists, instead of querying each. A task is queried alone once lists do not name
- * it as unfinished any more: it has ended. A list can be behind or miss a task: one that was unfinished when it was queried alone is left
- * to the lists again, and queried alone every 15 s until one names it.
+ * Looks up the tasks of a provider account in the provider's lists, instead of a query for each task. A task that the lists no
+ * longer name as unfinished has ended, and gets a query. Lists can be behind or miss a task: a task that its query finds
+ * unfinished goes back to the lists, and is queried every 15 s until a list names the task.
  */
 export class TaskLister {
   private readonly provider: Provider;
   private readonly host: ListerHost;
   private readonly sightings = new Map<string, Sighting>();
   private blockedUntilMs = 0;
-  /** Whether it has taken over the queries of its tasks. */
+  /** Whether the lister has taken over the queries of the account's tasks. */
   isAtWork = false;
 
   constructor(provider: Provider, host: ListerHost) {
@@ -94,7 +94,7 @@ export class TaskLister {
     }
   }
 
-  /** Lists the tasks when enough of them are due, else queries those that are. Returns how many calls the list took. */
+  /** Lists the tasks when enough are due, else queries the due tasks. Returns the number of calls that the list took. */
   private async listOrQuery(kept: readonly Kept[], nowMs: number): Promise<number> {
     const soon = kept.filter(({ nextMs }) => nextMs <= nowMs + LIST_MS);
     if (soon.length < LEAST_TO_LIST) {

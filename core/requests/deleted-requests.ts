@@ -21,10 +21,11 @@ import {
 } from './request-rules.ts';
 
 /**
- * The record of a deleted request, kept for ever because ledger entries still refer to it. `accounted` is what they are verified
- * against. Until the deletion is closed, `files` are those not yet known to be removed, and `deletionId` says whose deletion it is.
- * `routes` are where the request may still have a permit, or queue: only the reconciler releases it, then closes the deletion. `model` is
- * there while a provider may work on tasks of the request, that is of this model: only the reconciler cancels them, by their attempts.
+ * The mark of a deleted request, kept for ever because ledger entries refer to the request. `accounted` is the part that a
+ * verification of the ledger needs. Until the deletion is closed, `files` are the files not yet known to be removed, and
+ * `deletionId` identifies the deletion. `routes` are the routes where the request may still queue or hold a permit. `model` is
+ * the request's model while a provider may work on its tasks. Only the reconciler can leave the routes and cancel the tasks, and
+ * closes the deletion afterwards.
  */
 export const DeletedRequest = z.object({
   accountId: z.string(),
@@ -44,7 +45,7 @@ export const toDeletedRequest = (item: StoredItem): DeletedRequest => {
   return DeletedRequest.parse({ ...item, accounted: accounted && withKnownStatus(accounted) });
 };
 
-/** A deletion is finished by the call that began it, unless that dies. */
+/** Time for the deleting call to finish the deletion itself; afterwards the reconciler does. */
 const FINISH_WITHIN_SECONDS = 60;
 
 /**
@@ -77,8 +78,8 @@ export const findDeletedRequest = async (
 };
 
 /**
- * Access pattern 27: the marks of deleted requests as they are stored, for any number of different requests, strongly consistent, in the
- * given order; undefined where there is none.
+ * Access pattern 27: stored deletion marks of any number of distinct requests, strongly consistent, in the given order; undefined
+ * for a request without a mark.
  */
 export const findDeletionMarks = (
   ids: readonly Pick<DeletedRequest, 'accountId' | 'requestId'>[],
@@ -86,7 +87,8 @@ export const findDeletionMarks = (
   batchGet(ids.map(({ accountId, requestId }) => deletedRequestKey(accountId, requestId)));
 
 /**
- * Access pattern 28: takes a completed deletion off the due list. Does nothing when its mark is absent. Repeating it changes nothing.
+ * Access pattern 28: closes a completed deletion, and takes its mark off the due list. Does nothing without a mark. Safe to
+ * repeat.
  */
 export const closeDeletion = async ({
   accountId,
@@ -101,11 +103,24 @@ export const closeDeletion = async ({
   );
 };
 
+const deletionMarkOf = (request: StoredRequest, now: Date, deletionId: string): DeletedRequest => {
+  const { accountId, requestId } = request;
+  const files = filesDeletedWith(request);
+  const accounted = AccountedRequest.parse(request);
+  const isClosed = dueListOf(request.GSI1PK) !== 'CHECK';
+  const routes = isClosed ? [] : routesOfRequest(request);
+  return {
+    ...{ accountId, requestId, deletedAt: toInstant(now), accounted, deletionId, files },
+    ...(routes.length > 0 && { routes }),
+    ...(!isClosed && !gotAll(request) && { model: request.model }),
+  };
+};
+
 /**
- * Access pattern 26: removes a terminal request, as it was read, and records its deletion, with its amounts, the files left to
- * remove and, if the request was not closed yet, the routes left to leave, and that tasks may be left to cancel.
- * Returns the deletion; undefined, with nothing written, when the request is absent or not terminal. A deletion
- * under the same `deletionId` whose answer was lost is returned, not repeated.
+ * Access pattern 26: replaces a terminal request by its deletion mark, with the amounts and the files to remove. The mark of a
+ * request that was not closed also has the routes to leave and the tasks to cancel. Returns the mark; undefined, with nothing
+ * written, when the request is absent or not terminal. A deletion under the same `deletionId` whose answer was lost is returned,
+ * not repeated.
  */
 export const removeRequest = async (
   request: StoredRequest,
@@ -113,15 +128,7 @@ export const removeRequest = async (
   deletionId = newDeletionId(now),
 ): Promise<DeletedRequest | undefined> => {
   const { accountId, requestId } = request;
-  const files = filesDeletedWith(request);
-  const accounted = AccountedRequest.parse(request);
-  const isClosed = dueListOf(request.GSI1PK) !== 'CHECK';
-  const routes = isClosed ? [] : routesOfRequest(request);
-  const deletion = {
-    ...{ accountId, requestId, deletedAt: toInstant(now), accounted, deletionId, files },
-    ...(routes.length > 0 && { routes }),
-    ...(!isClosed && !gotAll(request) && { model: request.model }),
-  };
+  const deletion = deletionMarkOf(request, now, deletionId);
   const isDone = async (): Promise<boolean> =>
     (await findDeletedRequest(accountId, requestId))?.deletionId === deletionId;
   let isRefused = false;

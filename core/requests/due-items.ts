@@ -41,7 +41,7 @@ export interface DueItem {
   list: DueList;
   work: DueWork;
   key: ItemKey;
-  /** Its due key in the index. A write that depends on the item being there names it. */
+  /** The item's due key in the index. A write on condition that the item has not moved names the key. */
   dueKey: { GSI1PK: string; GSI1SK: Instant };
 }
 
@@ -65,7 +65,7 @@ const workOf = ({ PK, SK }: ItemKey): DueWork => {
   throw new Error('This version has no such work.');
 };
 
-/** What an item's partition of a due list is chosen by. */
+/** The text whose hash chooses the partition of an item in a due list. */
 const workText = (work: DueWork): string => {
   if (work.kind === 'removal') return work.removalId;
   return work.kind === 'webhook' ? work.eventId : work.requestId;
@@ -79,7 +79,7 @@ const toDueItem = (list: DueList, item: StoredItem): DueItem => {
 /** Later than any item is due: with it `listDue` lists everything. */
 export const END_OF_TIME: Instant = '9999-12-31T23:59:59.999Z';
 
-/** Where to continue in a list: the partitions that may hold more, by number, each after its last item. */
+/** The position in a due list: the partitions that may hold more items, by number, each after its last item. */
 export const DuePosition = z.array(z.object({ shard: z.number(), after: Entry }));
 export type DuePosition = z.infer<typeof DuePosition>;
 
@@ -126,8 +126,8 @@ export const listDue = async (
 };
 
 /**
- * Access pattern 19: the item of a list that is due last, as a list of none or one: one query for each partition, in parallel. Eventually
- * consistent.
+ * Access pattern 19: the item of a due list with the latest due time, in an array that is empty for an empty list. Makes a query
+ * for each partition, in parallel. Eventually consistent.
  */
 export const findNewestDue = async (list: DueList): Promise<DueItem[]> => {
   const shards = Array.from({ length: DUE_SHARDS }, (_, shard) =>
@@ -142,8 +142,8 @@ export const findNewestDue = async (list: DueList): Promise<DueItem[]> => {
 };
 
 /**
- * Access pattern 20: lists an item for another time, or in another list. Returns it under its new due key, with the
- * stored item; undefined, with nothing changed, when it is no longer under the due key with which it was found.
+ * Access pattern 20: moves an item to another due time or list. Returns the due item with its new due key, and the stored item;
+ * undefined, with nothing changed, when the item has left the due key under which it was found.
  */
 export const reschedule = async (
   { key, dueKey, work }: DueItem,

@@ -12,7 +12,10 @@ interface FileKind {
   possibleOf: (request: StoredRequest) => string[];
 }
 
-/** Outputs on the record have a known key; for any other, an interrupted attempt to store it may have left a file with any extension. */
+/**
+ * An output on the record has a known key. For other outputs, an interrupted attempt to store may have left a file with any
+ * extension of the kind.
+ */
 const OUTPUTS: FileKind = {
   prefix: OUTPUT_PREFIX,
   recordedOf: ({ outputs = [] }) => outputs.flatMap(({ objectKey }) => objectKey ?? []),
@@ -35,7 +38,10 @@ const CLIPS: FileKind = {
   possibleOf: (request) => possibleClips(request.requestId, clipsOf(request).length),
 };
 
-/** Uploads that a request names. They are the caller's until it deletes the request: another request may name them too. */
+/**
+ * Uploads that a request names. Uploads are the caller's own files, removed only when the caller deletes a request: several
+ * requests may name the same upload.
+ */
 const UPLOADS: FileKind = {
   prefix: UPLOAD_PREFIX,
   recordedOf: (request) =>
@@ -46,13 +52,13 @@ const UPLOADS: FileKind = {
 /** Every kind of file in the bucket that belongs to a caller. All removals go by this list. */
 export const FILE_KINDS: readonly FileKind[] = [OUTPUTS, CLIPS, UPLOADS];
 
-/** The keys of all files that go when a request is deleted, as far as its record names them. */
+/** The keys of the files that a request's record names, which are deleted with the request. */
 export const filesDeletedWith = (request: StoredRequest): string[] =>
   FILE_KINDS.flatMap(({ recordedOf }) => recordedOf(request));
 
-/** The keys of all files that a request may have stored, so that they can be removed without a listing. */
+/** The keys of every file that a request may have stored, for a removal without a listing. */
 export const possibleFilesOf = (request: StoredRequest): string[] =>
   FILE_KINDS.flatMap(({ possibleOf }) => possibleOf(request));
 
-/** The keys of all copies of its reference videos that a request may have. */
+/** The keys of every copy of a reference video that a request may have. */
 export const possibleClipsOf = CLIPS.possibleOf;

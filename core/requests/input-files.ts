@@ -13,8 +13,8 @@ const INPUT_FIELDS = {
 const FIELDS = Object.entries(INPUT_FIELDS) as [string, Medium][];
 
 /**
- * An input file of a request or creation: its path there, such as `references[2]`, its medium, and its URL or, where it is a file of ours,
- * its handle.
+ * An input file of a request or creation, with the path of its field, such as `references[2]`. The `url` of a file of ours is the
+ * file's handle.
  */
 export interface InputFile {
   field: string;

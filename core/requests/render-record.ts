@@ -111,7 +111,7 @@ type RecordItem = { id: string; expiresAt: Instant } & (
   | { error: { code: typeof STORAGE_FAILED } }
 );
 
-/** The size of the stored image, or the requested size when there is no file; `0x0` when this version does not know that either. */
+/** The size of the stored image or, without a file, the requested size; `0x0` for a size that only another release knows. */
 const sizeOf = (request: ImageRequest, { width, height }: StoredOutput): string => {
   if (width !== undefined && height !== undefined) return `${width}x${height}`;
   const asked = knownDimensions(request.size, request.aspectRatio) ?? { width: 0, height: 0 };

@@ -8,7 +8,7 @@ export interface QueryFilter {
 }
 
 /**
- * Passes the index entries of requests that read as `status` at `now`; without a status, of all that are within their
+ * A filter on index entries that passes requests which read as `status` at `now`; without a status, every request within its
  * retention. An entry does not distinguish queued from processing.
  */
 export const listFilter = (status: RecordStatus | undefined, now: Date): QueryFilter => {

@@ -25,12 +25,22 @@ export interface RequestFilter {
   createdAfter?: Instant | undefined;
   /** Only requests strictly older than this. */
   createdBefore?: Instant | undefined;
-  /** Only requests that the list has after this one. */
+  /** Only requests that follow this request in the list. */
   afterRequest?: string | undefined;
+  /** Lists the oldest first. */
+  isAscending?: boolean;
+}
+
+/** The requests of an account and kind that match a filter at `now`. */
+export interface RequestList {
+  accountId: string;
+  kind: RequestKind;
+  filter: RequestFilter;
+  now: Date;
 }
 
 export interface RequestPage extends Page<StoredRequest> {
-  /** Where the search for a model stopped: every match that is not older is on this page or an earlier one. */
+  /** The instant at which the search for a model stopped: every match created since is on this page or an earlier page. */
   nextCreatedBefore?: Instant;
 }
 
@@ -38,21 +48,16 @@ const IndexEntry = z.object({ PK: z.string() });
 type IndexEntry = z.infer<typeof IndexEntry>;
 
 /**
- * Access pattern 17: a page of an account's requests of a kind, newest first, by any combination of filters.
- * Skips the index entries before the page, and reads the page's requests by key: two sequential calls for an early page, three for
- * a later one, and one more for each further 1 MB of entries. An entry says neither whether the request is queued or processing, nor the model: for these,
- * the requests are read up to the page's end. For a model these are at most `MAX_SEARCHED`: a page that needs more ends there and has
- * `nextCreatedBefore`, and a page after it is refused with `ValidationError`. `hasMore` is exact, but true where a search stopped. The
- * index is eventually consistent; the requests are strongly consistent and filtered by how they read at `now`.
+ * Access pattern 17: a page of an account's requests of a kind, newest first unless the filter says otherwise, by any combination of filters. Skips the index
+ * entries before the page, and reads the page's requests by key: two sequential calls for an early page, three for a later page,
+ * and a further call for each 1 MB of entries. Index entries do not contain the model, nor whether a request is queued or
+ * processing: filters on these read all requests up to the page's end. A filter on the model reads at most `MAX_SEARCHED`
+ * requests: a page beyond this limit ends early with `nextCreatedBefore`, and later pages are refused with `ValidationError`.
+ * `hasMore` is exact, but true where a search stopped. The index is eventually consistent; the requests are strongly consistent
+ * and filtered by how they read at `now`.
  */
-export const listRequests = async (
-  accountId: string,
-  kind: RequestKind,
-  filter: RequestFilter,
-  page: PageRequest,
-  now: Date,
-): Promise<RequestPage> => {
-  const list = { accountId, kind, filter, now };
+export const listRequests = async (list: RequestList, page: PageRequest): Promise<RequestPage> => {
+  const { filter, now } = list;
   const skip = (page.page - 1) * page.pageSize;
   const end = skip + page.pageSize;
   if (filter.model !== undefined || isOfUnfinished(filter)) {
@@ -71,14 +76,6 @@ export const listRequests = async (
   const requests = await readRequests(entries.slice(0, page.pageSize), filter, now);
   return pageOf(requests, page, entries.length > page.pageSize);
 };
-
-/** A list without its pages. */
-interface RequestList {
-  accountId: string;
-  kind: RequestKind;
-  filter: RequestFilter;
-  now: Date;
-}
 
 const isOfUnfinished = ({ status }: RequestFilter): boolean =>
   status !== undefined && listedStateOf(status) === 'unfinished';
@@ -151,17 +148,27 @@ const readRequests = async (
     .filter((request) => model === undefined || request.model === model);
 };
 
-/** The entries that match as far as they say, newest first, read as they are consumed. */
+/** The index entries that match by their attributes, in the order of the list, read as the entries are consumed. */
 const matchingEntries = async function* (
   { accountId, kind, filter, now }: RequestList,
   wants: { skip: number; wanted: number },
 ): AsyncGenerator<IndexEntry> {
-  const { endUserEmail, status, model, createdAfter, createdBefore, afterRequest } = filter;
+  const {
+    endUserEmail,
+    status,
+    model,
+    createdAfter,
+    createdBefore,
+    afterRequest,
+    isAscending = false,
+  } = filter;
   const { byAccount, byEndUser } = REQUEST_INDEXES;
   const { GSI2PK, GSI3PK } = requestListing(accountId, endUserEmail ?? '');
   const [index, partition] = endUserEmail === undefined ? [byAccount, GSI2PK] : [byEndUser, GSI3PK];
-  const oldest = newerThan(kind, createdSince(status, createdAfter, now));
-  const newest = afterRequest === undefined ? olderThan(kind, createdBefore) : before(afterRequest);
+  const [laterThan, earlierThan] = isAscending ? [afterRequest, undefined] : [undefined, afterRequest];
+  const since = createdSince(status, createdAfter, now);
+  const oldest = laterThan === undefined ? newerThan(kind, since) : behind(laterThan);
+  const newest = earlierThan === undefined ? olderThan(kind, createdBefore) : before(earlierThan);
   // DynamoDB refuses such a range.
   if (oldest > newest) return;
   const { FilterExpression, names, values } = listFilter(status, now);
@@ -177,7 +184,7 @@ const matchingEntries = async function* (
       ':newest': newest,
       ...values,
     },
-    ScanIndexForward: false,
+    ScanIndexForward: isAscending,
   };
   const isSparse = status !== undefined || model !== undefined;
   for await (const item of queryFrom(query, { ...wants, isSparse })) yield IndexEntry.parse(item);
@@ -196,6 +203,9 @@ const before = (requestId: string): string => {
   const key = requestPartition(requestId);
   return `${key.slice(0, -1)}${String.fromCharCode(key.charCodeAt(key.length - 1) - 1)}~`;
 };
+
+/** The first key of all behind a request's: keys have one length. */
+const behind = (requestId: string): string => `${requestPartition(requestId)}~`;
 
 /** The key before which the index has requests created before an instant. */
 const olderThan = (kind: RequestKind, createdBefore: Instant | undefined): string => {

@@ -4,10 +4,7 @@ import { PARAMETER_VALUES } from '../models/model-parameters.ts';
 import type { Thousandths } from '../money.ts';
 import { addSeconds, type Instant, SECONDS_PER_DAY, toInstant } from '../time.ts';
 
-/**
- * One output of a request. Without an `objectKey` its file could not be stored. Sizes and duration are those
- * of the stored file.
- */
+/** An output of a request, with the measures of the stored file. Without an `objectKey` the file could not be stored. */
 export const StoredOutput = z.object({
   index: z.number(),
   objectKey: z.optional(z.string()),
@@ -16,14 +13,14 @@ export const StoredOutput = z.object({
   width: z.optional(z.number()),
   height: z.optional(z.number()),
   durationSec: z.optional(z.number()),
-  /** Marks of its maker that the file carries, detected and not verified; absent for none. */
+  /** Marks of origin that the file carries, detected but not verified; absent without marks. */
   provenance: z.optional(z.object({ c2pa: z.literal(true) })),
 });
 export type StoredOutput = z.infer<typeof StoredOutput>;
 
 /**
- * The cost of the finished calls by a route: the images made, or the billed seconds, times the cost of one. Absent when the route had no
- * cost. `reportedThousandths` is the same for the usage that the provider reported.
+ * Our cost of a request's finished calls at a route: images or billed seconds times the unit cost, absent if the route has no
+ * cost. `reportedThousandths`: the same by the usage that the provider reported.
  */
 const ProviderCost = z.object({
   route: z.string(),
@@ -33,8 +30,8 @@ const ProviderCost = z.object({
 export type ProviderCost = z.infer<typeof ProviderCost>;
 
 /**
- * The route that a request is assigned to, by its name. `number` counts the assignments of the request from 1: every attempt carries it.
- * `claimId` is of the latest claim of calls under this assignment.
+ * The assignment of a request to a route, by name. `number` counts the request's assignments from 1, and is part of every
+ * attempt. `claimId` identifies the latest claim of calls under the assignment.
  */
 export const Assignment = z.object({
   route: z.string(),
@@ -43,7 +40,7 @@ export const Assignment = z.object({
 });
 export type Assignment = z.infer<typeof Assignment>;
 
-/** Statuses as stored. `expired` is not one: a succeeded request reads as expired from `expiresAt` on. */
+/** The stored statuses. `expired` is never stored: a succeeded request reads as expired from `expiresAt` on. */
 export const STORED_STATUSES = ['queued', 'processing', 'succeeded', 'failed'] as const;
 export type StoredStatus = (typeof STORED_STATUSES)[number];
 
@@ -55,41 +52,41 @@ const common = {
   requestId: z.string(),
   accountId: z.string(),
   endUserEmail: z.string(),
-  /** The end-user's own id, which another with the same address does not have. */
+  /** The end-user's id, which a later holder of the same address does not have. */
   endUserId: z.string(),
   model: z.string(),
   prompt: z.string(),
   webhookUrl: z.optional(z.string()),
-  /** When the first of our own files that it names is removed; absent when it names none. */
+  /** The earliest removal of an own file among the inputs; absent without an own file. */
   inputsExpireAt: z.optional(z.string()),
-  /** The routes that do not take its input files, by name, while another does; absent for none. */
+  /** The names of the routes that refuse the measured input files, while another route accepts them; absent if no route refuses. */
   unfitRoutes: z.optional(z.array(z.string())),
   unitPriceThousandths: z.number(),
   debitThousandths: z.number(),
   createdAt: z.string(),
-  /** How long the record is kept after it failed or its files expired: the setting of its creation. */
+  /** Retention of the record after its failure or the expiry of its files, by the setting at its creation. */
   retentionDays: z.number(),
   status: z.enum(STORED_STATUSES),
-  /** The stored status, if it is of another version; `status` is then what it reads as. Nothing is written for such a request. */
+  /** The stored status that only another release knows; `status` is the nearest known status. Nothing is written. */
   unknownStatus: z.optional(z.string()),
-  /** When its first provider call was claimed. */
+  /** The claim of the first provider call. */
   dispatchedAt: z.optional(z.string()),
   /** The route where the request is, from its creation on. */
   assignment: z.optional(Assignment),
-  /** The routes that it was assigned to before: a permit may be left there. */
+  /** Previously assigned routes, where a permit may be left. */
   formerRoutes: z.optional(z.array(z.string())),
-  /** Whether its permit is known to be released, since its provider has finished. */
+  /** Whether the permit is known to be released, after the provider finished. */
   permitReleased: z.optional(z.boolean()),
   outputs: z.optional(z.array(StoredOutput)),
   /** The outputs as far as they are stored, kept when storing is interrupted. Superseded by `outputs`. */
   storedSoFar: z.optional(z.array(StoredOutput)),
-  /** When storing began, kept when it is interrupted. */
+  /** The start of storing, kept by an interrupted storing. */
   storingSince: z.optional(z.string()),
   finishedAt: z.optional(z.string()),
   expiresAt: z.optional(z.string()),
-  /** When the files were removed after `expiresAt`. */
+  /** The removal of the files after `expiresAt`. */
   expiredAt: z.optional(z.string()),
-  /** How often that was attempted and failed, until it is done. */
+  /** Failed attempts to remove the files, until the removal. */
   removalFailures: z.optional(z.number()),
   costThousandths: z.optional(z.number()),
   /** The seed that its provider reports. */
@@ -107,7 +104,7 @@ const common = {
   error: z.optional(StoredFailure),
   /** The note of the operator who ended the request. */
   operatorNote: z.optional(z.string()),
-  /** The due key, while the request is in one: its partition, and when it is due. */
+  /** The due key of a listed request: the partition, and the due time. */
   GSI1PK: z.optional(z.string()),
   GSI1SK: z.optional(z.string()),
   /** Epoch seconds from which the request reads as absent and DynamoDB may remove it. */
@@ -131,7 +128,7 @@ export const ASKED_OF_IMAGES = {
 };
 export type AskedOfImages = z.infer<z.ZodMiniObject<typeof ASKED_OF_IMAGES>>;
 
-/** The same of a creation of a video. `image` is its first frame. */
+/** The fields of a creation of a video. `image` is the first frame. */
 export const ASKED_OF_VIDEO = {
   resolution: z.string(),
   durationSec: z.number(),
@@ -203,7 +200,7 @@ export const withKnownStatus = (item: Record<string, unknown>): Record<string, u
     : { ...read, status: 'succeeded' };
 };
 
-/** A request has a status of another version: only that version may change it. */
+/** A request has a status that only another release knows, and only that release may change the request. */
 class UnknownStatusError extends Error {
   override name = 'UnknownStatusError';
 }
@@ -217,7 +214,7 @@ export const checkStatus = ({
   throw new UnknownStatusError(`Request ${requestId} is ${unknownStatus}, which this version does not know.`);
 };
 
-/** The numbers of the ledger entries that a request has: its debit's, and its refund's once it has one. */
+/** The ledger entry numbers of a request: the debit's and, once refunded, the refund's. */
 export const entryNumbersOf = ({
   debitEntryNumber,
   refundEntryNumber,
@@ -246,7 +243,7 @@ export const costOf = (request: StoredRequest, delivered: number): Thousandths =
   return delivered > 0 ? request.debitThousandths : 0;
 };
 
-/** The routes at which a request can have left something: its assigned route and those before it. */
+/** The routes at which a request may have a permit or queue entry: the assigned route and former routes. */
 export const routesOfRequest = ({
   assignment,
   formerRoutes = [],

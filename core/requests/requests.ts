@@ -31,8 +31,8 @@ import {
 } from './request-rules.ts';
 
 /**
- * A request from a stored item. Throws when the item is malformed or names another request: roles that may write its attempts' `requestId`
- * may write its own.
+ * A request from a stored item. Throws when the item is malformed or names another request: a role that may write the `requestId`
+ * of an attempt can also write the `requestId` of the request.
  */
 export const toRequest = (item: StoredItem): StoredRequest => {
   const request = StoredRequest.parse(withKnownStatus(item));
@@ -173,8 +173,8 @@ export const recordOutputs = (
   setWhile(requestId, 'processing', { outputs, ...(permitReleased && { permitReleased }) }, NO_OUTPUTS);
 
 /**
- * Access pattern 22: keeps since when outputs are stored, and these as far as they are, at least one if any, for the next attempt to store
- * the rest. False as for `recordOutputs`.
+ * Access pattern 22: keeps the progress of storing for the next attempt: the start of the first attempt, and the outputs stored
+ * so far, at least one if given. False as for `recordOutputs`.
  */
 export const keepStoring = (
   requestId: string,
@@ -186,8 +186,8 @@ const NO_OUTPUTS = ' AND attribute_not_exists(outputs)';
 const NOTHING_STORED = `${NO_OUTPUTS} AND attribute_not_exists(storedSoFar)`;
 
 /**
- * That a request has not been refunded: every end writes `refundThousandths`. Roles that call providers can write a status, but not that
- * attribute, so no request that they set back is refunded again.
+ * That a request has not been refunded: every end writes `refundThousandths`. Roles that call providers can write a status but
+ * not this attribute, so a request with a forged status is not refunded again.
  */
 const NEVER_ENDED = ' AND attribute_not_exists(refundThousandths)';
 
@@ -195,7 +195,7 @@ export type TerminalState =
   | { status: 'succeeded'; costThousandths: Thousandths; expiresAt: Instant; reportedSeed?: number }
   | { status: 'failed'; error: Failure };
 
-/** What a request's end records besides its state. */
+/** The record of a request's end, besides its state. */
 export interface Settlement {
   finishedAt: Instant;
   refundThousandths: Thousandths;
@@ -206,7 +206,7 @@ export interface Settlement {
   providerCosts?: ProviderCost[];
 }
 
-/** The due list of a request that ended, and when its work there is due. */
+/** The due list and due time of an ended request's follow-up work. */
 export interface FollowUp {
   list: DueList;
   dueAt: Instant;
@@ -241,8 +241,8 @@ export const endRequestWrite = (
 };
 
 /**
- * Access pattern 24: marks a request's files as removed, and takes it off the list of those that expire. False
- * when it is not in that list, before `expiresAt`, or absent.
+ * Access pattern 24: marks a request's files as removed, and takes the request off the `EXPIRE` list. False when the request is
+ * not listed, not expired, or absent.
  */
 export const markExpired = (requestId: string, now: Date): Promise<boolean> =>
   updateRequest(requestId, {

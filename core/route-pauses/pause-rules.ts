@@ -3,7 +3,7 @@ import { MOST_RETRY_AFTER_SECONDS, takenOf } from '../provider-calls/attempt-rul
 import type { AttemptOutcome, ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 
-/** What a route was paused for: failed calls, a refusal of our key, account or model, failed tasks, or throttling. */
+/** The reason of a route's pause: failed calls, a refusal of our key, account or model, failed tasks, or throttling. */
 const REASONS = ['calls', 'access', 'tasks', 'busy'] as const;
 export type PauseReason = (typeof REASONS)[number];
 
@@ -122,8 +122,9 @@ const endsOf = (group: ReadonlyMap<string, number>, counted: Counted): Record<En
 };
 
 /**
- * Whether a route is to be paused: of the ends of the last 5 minutes 5 or more, and at least half, were bad. The same must hold without the
- * group of accounts with the most bad ends, if any other had an end: one caller's failures do not pause a route for all.
+ * Whether a route should be paused: at least 5 of the ends in the last 5 minutes, and at least half, were bad. At least half must
+ * also be bad without the group of accounts with the most bad ends, so that one caller's failures do not pause a route for every
+ * caller.
  */
 export const isFailing = (state: RouteState, counted: Counted, now: Date): boolean => {
   const all = countsByGroup(state, now)
@@ -135,7 +136,7 @@ export const isFailing = (state: RouteState, counted: Counted, now: Date): boole
   return total(all, 'bad') >= FEWEST_BAD && isMostlyBad(all) && isMostlyBad(all.slice(1));
 };
 
-/** What the end of a call or task says about its route. */
+/** The effect of a call's or task's end on the state of its route. */
 export type RouteResult =
   /** The provider works: it made what was asked for, took the call, or decided about the content. */
   | 'good'
@@ -149,7 +150,7 @@ export type RouteResult =
 
 type Ended = Pick<ProviderAttempt, 'taskId' | 'outcome'>;
 
-/** What the answer to a creation call says about its route. */
+/** The effect of the answer to a creation call on the state of its route. */
 export const resultOfCall = (attempt: Ended): RouteResult => {
   const { outcome } = attempt;
   switch (outcome?.kind) {

@@ -99,7 +99,7 @@ const record = async (subject: Subject, reported: readonly Reported[], now: Date
 const retryAfterOf = ({ outcome }: ProviderAttempt): number | undefined =>
   outcome?.kind === 'busy' ? outcome.retryAfterSeconds : undefined;
 
-/** How often a process writes good ends of a route: many are summed. */
+/** Interval at which a process writes the summed good ends of a route. */
 const GOOD_EVERY_MS = 1_000;
 /** The good ends that this process has not written yet, and when it wrote last, by route. */
 const unwritten = new Map<string, { counts: Map<string, number>; writtenAtMs: number }>();

@@ -28,7 +28,7 @@ export const readRouteStates = async (routes: readonly string[]): Promise<Map<st
   return new Map(routes.map((route, index) => [route, toRouteState(items[index])]));
 };
 
-/** How long a process uses the states that it read. */
+/** Time for which a process uses the states it read. */
 const MAX_AGE_MS = 1_000;
 const cached = new Map<string, { state: RouteState; readAtMs: number }>();
 const remember = (route: string, state: RouteState, now: Date): RouteState => {
@@ -96,7 +96,7 @@ export const addCounts = async (
 /** Facts about an end that pauses a route. */
 export interface PauseCause {
   reason: PauseReason;
-  /** When the call of that end began. */
+  /** The start of the call. */
   callAt: Instant;
   /** A provider's own `Retry-After`. */
   retryAfterSeconds?: number | undefined;

@@ -35,8 +35,8 @@ const MAX_ATTEMPTS = 3;
 const RETRY_PAUSE_MS = 500;
 
 /**
- * Some outputs are not stored, and a later attempt may store them. As a retryable error of the SDK, it reaches
- * the state machine as `TransientError`.
+ * Some outputs are not stored yet, and a later attempt may store them. Marked as retryable, so that the error reaches the state
+ * machine as `TransientError`.
  */
 class OutputsPendingError extends Error {
   override name = 'OutputsPendingError';
@@ -44,15 +44,15 @@ class OutputsPendingError extends Error {
 }
 
 /**
- * Copies every output the provider produced to the bucket and records them, then removes the copies of the reference
- * videos. An output whose file stays absent or cut off, or that is not a file we deliver, is recorded without a file and
- * does not affect the others.
+ * Copies every output of the provider into the bucket, records the outputs, then removes the copies of the reference videos. An
+ * output whose file stays absent or cut off, or is not of a kind that we deliver, is recorded without a file, and the other
+ * outputs are stored.
  *
- * Idempotent: it does nothing once the outputs are recorded; before, it writes the same files under the same
- * keys. If the request was failed or deleted while this or an earlier run was under way, the files are removed again.
+ * Idempotent: a run after the outputs are recorded does nothing, and an earlier run writes the same files under the same keys. If
+ * the request failed or was deleted during a run, the files are removed again.
  *
- * Throws `UnknownStatusError`, and `OutputsPendingError` when the bucket, the network or the file's server failed. The outputs stored by
- * then are kept for the next run. When the time for storing is over, they are recorded without the others.
+ * Throws `UnknownStatusError`, and `OutputsPendingError` when the bucket, the network or a file's server failed: the stored
+ * outputs are kept for the next run. When the time for storing is over, missing outputs are recorded without a file.
  */
 export const storeOutputs = async (requestId: string, clock: Clock = systemClock): Promise<void> => {
   const { request, attempts } = await findRequestAndAttempts(requestId);
@@ -61,33 +61,26 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
     await removeObjects(possibleFilesOf(request));
   if (!request || isTerminal(request) || request.outputs) return;
   checkStatus(request);
-  // Once the provider has finished, its capacity is free while the files are copied. A task that is open at the deadline still takes it.
+  // Once the provider has finished, its capacity is free while the files are copied. A task still open at the deadline keeps the permit.
   const { assignment } = request;
   const isFree = assignment !== undefined && !hasOpenTask(latestAttempts(attempts));
   const isReleased = isFree && (await releasePermit(request, assignment.route, clock));
   const produced = producedOutputs(latestAttempts(attempts)).slice(0, maxOutputs(request));
-  // What kept the first run from coming is no fault of a file.
+  // A delay before the first run is no fault of a file.
   const since = request.storingSince ?? toInstant(clock.now());
-  const outputs = produced.map((_, index): StoredOutput => request.storedSoFar?.[index] ?? { index });
-  const pending = new Set<number>();
-  await inParallel(produced.entries(), CONCURRENT_FILES, async ([index, { url }]) => {
-    if (outputs[index]?.objectKey !== undefined) return;
-    const stored = await storeOutput({ request, index, url }, since, clock);
-    if (stored === 'pending') pending.add(index);
-    else outputs[index] = stored;
-  });
+  const { outputs, pending } = await storeAll(request, produced, since, clock);
   const isOver = toInstant(clock.now()) >= storingEndOf(request.kind, attempts, since, workflowSettings());
-  if (pending.size > 0 && !isOver) {
+  if (pending.length > 0 && !isOver) {
     if (await keepProgress(request, outputs, since)) {
-      throw new OutputsPendingError(`Outputs ${[...pending].join(', ')} of ${requestId} are not stored yet.`);
+      throw new OutputsPendingError(`Outputs ${pending.join(', ')} of ${requestId} are not stored yet.`);
     }
   } else {
     for (const _ of pending) countMetric(METRIC.outputStorageFailed, {});
     if (await recordOutputs(requestId, outputs, isReleased)) {
       reportUsage(request, latestAttempts(attempts));
-      // Only in this run: runs that are repeated would count its tasks again.
+      // Only the run that records the outputs reports the tasks: another report would count them twice.
       await reportTasks(request, latestAttempts(attempts), clock);
-      // The provider has made all that it will, and needs them no more.
+      // The provider has finished, and does not need the copies any more.
       await removeObjects(possibleClipsOf(request));
       return;
     }
@@ -98,7 +91,25 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
     await removeObjects(outputs.flatMap(({ objectKey }) => objectKey ?? []));
 };
 
-/** Keeps what is stored, and since when, for the next run. False when no run is to come: another one has recorded outputs, or the request has ended. */
+/** Stores the outputs that are not stored yet. Returns every output, without a file if not stored, and the indexes that may be stored later. */
+const storeAll = async (
+  request: StoredRequest,
+  produced: readonly { url: string }[],
+  since: Instant,
+  clock: Clock,
+): Promise<{ outputs: StoredOutput[]; pending: number[] }> => {
+  const outputs = produced.map((_, index): StoredOutput => request.storedSoFar?.[index] ?? { index });
+  const pending = new Set<number>();
+  await inParallel(produced.entries(), CONCURRENT_FILES, async ([index, { url }]) => {
+    if (outputs[index]?.objectKey !== undefined) return;
+    const stored = await storeOutput({ request, index, url }, since, clock);
+    if (stored === 'pending') pending.add(index);
+    else outputs[index] = stored;
+  });
+  return { outputs, pending: [...pending] };
+};
+
+/** Keeps the stored outputs and the start of storing for the next run. False when no run is needed: another run has recorded outputs, or the request has ended. */
 const keepProgress = async (
   { requestId, storingSince }: StoredRequest,
   outputs: readonly StoredOutput[],

@@ -2,7 +2,7 @@ import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import type { ProviderUsage } from '../provider-calls/providers.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 
-/** How a provider's usage differs from the billed amount: more costs us, less costs the caller. */
+/** The difference between a provider's usage and the billed amount: `more` costs us, `less` costs the caller. */
 export type UsageDifference = 'more' | 'less';
 
 /** Seconds that two readers of a file may differ in: one counts the last frame and the other does not. */

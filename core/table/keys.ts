@@ -15,7 +15,7 @@ export const REQUEST_INDEXES = {
   byAccount: { name: 'GSI2', partition: 'GSI2PK' },
   byEndUser: { name: 'GSI3', partition: 'GSI3PK' },
 } as const;
-/** Attributes of the request indexes other than keys. A request gets them when it ends: they say how, and until when it is listed so. */
+/** Attributes of the request indexes other than keys. Set when a request ends: its outcome and when it leaves the list. */
 export const REQUEST_INDEX_ATTRIBUTES = ['ttl', 'expiresAt'];
 
 /** Epoch seconds after which DynamoDB may delete an item. */
@@ -85,7 +85,7 @@ export const endUserKey = (accountId: string, email: string): ItemKey => ({
   SK: `END_USER#${email}`,
 });
 
-/** What an end-user or an API key with a budget spends in a period: a day, `2026-11-24`, or a month, `2026-11`. */
+/** The spending of a budget's owner in a period: a day, `2026-11-24`, or a month, `2026-11`. */
 export const spentKey = (accountId: string, ownerId: string, period: string): ItemKey => ({
   PK: endUserPartition(accountId),
   SK: `SPENT#${ownerId}#${period}`,

@@ -61,8 +61,8 @@ export const insertNew = async (
 };
 
 /**
- * Updates an item that is there, in one transaction with the `extraWrites`. Returns it as it is afterwards; undefined when there is
- * none, or the update's own condition refuses.
+ * Updates an item that is there, in one transaction with the `extraWrites`. Returns the updated item; undefined when the item is
+ * absent or the update's own condition refuses.
  */
 export const updateExisting = async (
   Key: ItemKey,

@@ -15,7 +15,7 @@ export const waitForItem = (patience: Patience, losses: number, elapsedMs: numbe
 export const wasTriedBefore = (error: unknown): boolean =>
   ((error as { $metadata?: { attempts?: number } } | undefined)?.$metadata?.attempts ?? 1) > 1;
 
-/** How long a writer keeps trying for items that others write too, and how it waits after losing them. */
+/** The patience of a writer of contended items: the time for all attempts, and the waits after losses. */
 export interface Patience {
   /** Time for all tries, in milliseconds. */
   budgetMs: number;
@@ -24,9 +24,9 @@ export interface Patience {
 }
 
 /**
- * Of a writer whose caller waits, as for a creation: 5 s of the 29 s of an API call. A loser reads the items again and comes back
- * within 24 ms, about as long as a transaction may hold them: sooner it only pays for another refusal, later others are before it.
- * The numbers do best in a model of one account (docs/performance.md).
+ * The patience of a writer whose caller waits, as for a creation: 5 s of the 29 s of an API call. A loser reads the items again
+ * and retries within 24 ms, about as long as a transaction may hold the items. An earlier retry only pays for another refusal; a
+ * later retry loses to other writers. The numbers do best in a model of one account (docs/performance.md).
  */
 export const CALLER_PATIENCE: Patience = { budgetMs: 5_000, longestWaitMs: () => 24 };
 
@@ -34,13 +34,13 @@ export const CALLER_PATIENCE: Patience = { budgetMs: 5_000, longestWaitMs: () =>
 const FIRST_SETTLEMENT_WAIT_MS = 500;
 const LONGEST_SETTLEMENT_WAIT_MS = 4_000;
 const SHORTEST_SETTLEMENT_WAIT_MS = 200;
-/** Until then a settlement makes room, and from then on none. */
+/** Age at which a settlement stops yielding to creations. */
 const SETTLEMENT_DUE_MS = 20_000;
 
 /**
- * Of a settlement, which yields to creations: no connection waits for a refund. It retries seldom at first,
- * so that hundreds of refunds at once leave turns for the account's creations, and more often as it ages. 25
- * s are within the 30 s of the functions that settle.
+ * The patience of a settlement, which yields to creations: no connection waits for a refund. Retries seldom at first, so that
+ * hundreds of refunds at once leave turns for the account's creations, and more often with age. 25 s are within the 30 s of the
+ * functions that settle.
  */
 export const SETTLEMENT_PATIENCE: Patience = {
   budgetMs: 25_000,

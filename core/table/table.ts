@@ -32,8 +32,8 @@ export const getItem = async (Key: ItemKey): Promise<StoredItem | undefined> =>
   (await table.send(new GetCommand({ TableName: tableName(), Key, ConsistentRead: true }))).Item;
 
 /**
- * The parts of an update that sets attributes, each under a placeholder of its own name, and removes those that are undefined. At least one
- * is given.
+ * The parts of an update that sets attributes, with placeholders of the same names, and removes undefined attributes. Pass at
+ * least one attribute.
  */
 export const setAll = (attributes: Record<string, unknown>, otherValues: Record<string, unknown> = {}) => {
   const names = Object.keys(attributes);
@@ -67,7 +67,7 @@ export const putWrite = (Item: StoredItem, parts?: Omit<Writes['Put'], 'TableNam
   Put: { TableName: tableName(), Item, ...parts },
 });
 
-/** A query of a partition, strongly consistent: of all its items, or of those whose sort keys begin like this. */
+/** A strongly consistent query of a partition: every item, or the items whose sort keys start with `beginning`. */
 export const partitionQuery = (PK: string, beginning?: string) => ({
   TableName: tableName(),
   KeyConditionExpression: beginning === undefined ? 'PK = :PK' : 'PK = :PK AND begins_with(SK, :beginning)',
@@ -75,7 +75,7 @@ export const partitionQuery = (PK: string, beginning?: string) => ({
   ConsistentRead: true,
 });
 
-/** The same, of the items with sort keys from `first` to `last`. */
+/** A strongly consistent query of a partition: the items with sort keys from `first` to `last`. */
 export const rangeQuery = (PK: string, first: string, last: string) => ({
   TableName: tableName(),
   KeyConditionExpression: 'PK = :PK AND SK BETWEEN :first AND :last',
@@ -164,8 +164,8 @@ const untilProcessed = async <T>(batch: T[], send: (pending: T[]) => Promise<T[]
 };
 
 /**
- * Every item of a query, in its order, read as they are consumed. The first call reads `expected` items if
- * given, so that a short list costs little; later calls read up to 1 MB each, so that there are few.
+ * Every item of a query, in order, read as the items are consumed. The first call reads `expected` items if given, so that a
+ * short list costs little; later calls read up to 1 MB each, which keeps calls few.
  */
 export const queryAll = async function* (
   query: QueryCommandInput,
@@ -208,7 +208,7 @@ export interface Part {
 
 /** Up to this many items are skipped by reading them. A sparse query reads as many at first: 7 read units. */
 const NEAR = 400;
-/** How many times as many items each further call reads: few calls, and none reads far more than is needed. */
+/** The growth of each further call's items: few calls, without a call that reads far more than needed. */
 const GROWTH = 4;
 /** More than an answer of 1 MB holds. */
 const WHOLE_ANSWER = 100_000;
@@ -216,8 +216,8 @@ const WHOLE_ANSWER = 100_000;
 const MAX_CALLS = 500;
 
 /**
- * The items of a query that pass its filter, in its order, without the first `skip`, read as they are consumed. Far items
- * are skipped by their count, which costs the same read units but transfers nothing. Throws when 500 calls do not suffice.
+ * The items that pass a query's filter, in order, without the first `skip` items, read as the items are consumed. Far items are
+ * skipped by their count, which costs the same read units but transfers nothing. Throws when 500 calls do not suffice.
  */
 export const queryFrom = async function* (
   query: QueryCommandInput,

@@ -28,7 +28,7 @@ export type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems'
 /** Writes of the caller that commit in the same transaction as a change, or not at all. */
 export type ExtraWrites = readonly TransactItem[];
 
-/** Why one item of a transaction refused it; `item` is the stored item when the condition asked for it. */
+/** The refusal of a transaction by one of its writes. `item` is the stored item if the write asks for it. */
 export interface Refusal {
   code: string;
   item: StoredItem | undefined;
@@ -46,13 +46,12 @@ export const isHeldByOther = (refusal: Refusal | undefined): boolean =>
   refusal?.code === 'TransactionConflict';
 
 /**
- * Writes all items or none. Calls `plan` for the items before each attempt, with the refusals of the last
- * attempt, so that it can build on the values they returned. `plan` stops the transaction by throwing, or by
- * returning no items when the write is in place already.
+ * Writes all items or none. Calls `plan` before each attempt, with the refusals of the last attempt and the stored items in them.
+ * `plan` stops the transaction by throwing, or by returning no writes when the change is in place already.
  *
- * The SDK retries neither conflicts nor cancellations. This retries a refused condition at once and anything
- * else after a wait with full jitter, as long as `patience` allows. Throws `RateLimitedError` after that or 240 attempts: the
- * caller may try again, and nothing was written unless `leavesOutcomeOpen` says so.
+ * The SDK retries neither conflicts nor cancellations. A refused condition is retried at once, other refusals after a wait with
+ * full jitter, as long as `patience` allows. Throws `RateLimitedError` after that time or 240 attempts: the caller may try again,
+ * and nothing was written unless `leavesOutcomeOpen` says so.
  */
 export const transact = async (
   plan: (refusals: readonly Refusal[]) => Promise<TransactItem[]> | TransactItem[],
@@ -101,8 +100,8 @@ export const transactNamed = async <Name extends string>(
 };
 
 /**
- * Writes one item that transactions write too, and retries while one of them holds it, which the SDK does not.
- * Throws what the write itself throws, and `RateLimitedError` after 5 s or 240 attempts.
+ * Writes one item that transactions also write, and retries while a transaction holds the item, which the SDK does not do. Throws
+ * what the write itself throws, and `RateLimitedError` after 5 s or 240 attempts.
  */
 export const writeItem = async (
   command: PutCommand | UpdateCommand | DeleteCommand,
@@ -117,7 +116,10 @@ export const writeItem = async (
     CALLER_PATIENCE,
   );
 
-/** The end of a write under a condition: the attributes that it returned, or those that its condition refused, if it asked for them. */
+/**
+ * The outcome of a conditional write: done, with the returned attributes, or refused, with the stored item if the command asks
+ * for it.
+ */
 type ConditionalOutcome = { done: true; item: StoredItem } | { done: false; item: StoredItem | undefined };
 
 /** As `writeItem`, but a refusal by the write's own condition is a result, not an error. */

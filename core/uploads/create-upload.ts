@@ -13,7 +13,7 @@ import { ownerOf, UPLOAD_LIFE_SECONDS } from './own-inputs.ts';
 import type { UploadAnswer } from './upload-answers.ts';
 import { type NewUpload, UPLOAD_TYPES } from './upload-rules.ts';
 
-/** How long the form takes a file. It ends earlier when the credentials of the function do. */
+/** Time for which the form takes a file. It ends earlier when the credentials of the function do. */
 const FORM_SECONDS = 15 * 60;
 
 /** Uploads of an account in an hour: 60, and for each creation accepted in the hour as many as one can take. They are stored for nothing. */
@@ -24,9 +24,9 @@ const SLOTS = 10;
 const LEASE_SECONDS = 30;
 
 /**
- * A form that takes one file of exactly this type and size, and the URL that names the file as an input: nothing can be fetched there. Writes
- * no record: the form is signed. Throws `ServiceError` with `payment_required` for a balance of 0, and with `rate_limited` when the account has
- * used up its uploads of the hour.
+ * A form for one file of exactly this type and size, and the URL that names the file as an input. The URL cannot be fetched.
+ * Writes no record: the form is signed. Throws `ServiceError` with `payment_required` for a balance of 0, and with `rate_limited`
+ * when the account has used up its uploads of the hour.
  */
 export const createUpload = async (
   {

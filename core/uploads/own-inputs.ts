@@ -7,7 +7,7 @@ import { isRemoved, type StoredRequest, statusAt } from '../requests/request-rul
 import { addSeconds, type Instant, SECONDS_PER_DAY, toInstant } from '../time.ts';
 import { kindOfExtension } from './upload-rules.ts';
 
-/** How long an upload can be used. The bucket's lifecycle removes the file within a day after. */
+/** Time for which an upload can be used. The bucket's lifecycle removes the file within a day after. */
 export const UPLOAD_LIFE_SECONDS = 2 * SECONDS_PER_DAY;
 
 /** Stands for an account in the keys of its uploads. */
@@ -32,8 +32,8 @@ export const requestsNamed = (inputs: readonly InputFile[]): string[] => [
 ];
 
 /**
- * Why an account cannot use the file of ours that it names; undefined for a URL of another host, and for a file that is its own, has not expired
- * and is of the kind that its field takes. Whether the file exists, and holds what it says, is found by measuring it.
+ * Why an account cannot use a file of ours as an input. Undefined for a URL of another host, and for the account's own, unexpired
+ * file of the field's kind. Whether the file exists, and has the content that its name promises, is found by measuring.
  */
 export const ownInputProblem = ({ url, medium }: InputFile, context: InputContext): string | undefined => {
   const handle = parseHandle(url);
@@ -72,7 +72,7 @@ const kindProblem = (extension: string, wanted: Medium): string | undefined => {
 const expiryOf = (handle: FileHandle & { of: 'upload' }): Instant =>
   addSeconds(creationTimeOf(handle.uploadId), UPLOAD_LIFE_SECONDS);
 
-/** When the first of our files that a creation names is removed; undefined when it names none. */
+/** The earliest removal of an own file among the inputs of a creation; undefined without an own file. */
 export const inputsExpiry = (
   inputs: readonly InputFile[],
   requests: readonly StoredRequest[],

@@ -3,10 +3,10 @@ import { uploadObjectKey } from '../object-keys.ts';
 import { ownerOf } from './own-inputs.ts';
 import { contentTypeOfExtension, extensionOfType } from './upload-rules.ts';
 
-/** A file that came with a creation, and the upload that it will be: as good as one of `POST /v1/uploads`, once it is stored. */
+/** A file that came with a creation and is stored as an upload, equal to an upload of `createUpload`. */
 export interface OwnUpload {
   bytes: Uint8Array;
-  /** Also its handle. Its extension is the right one once the file is measured: `typedHandle`. */
+  /** The object key, also the file's handle. `typedHandle` sets the right extension once the file is measured. */
   objectKey: string;
 }
 

@@ -100,7 +100,7 @@ export const contentTypeOfExtension = (extension: string): string | undefined =>
 export const extensionOfType = (contentType: string): string | undefined =>
   Object.hasOwn(UPLOAD_TYPES, contentType) ? UPLOAD_TYPES[contentType as UploadType].extension : undefined;
 
-/** What a stored file with this extension holds, as far as a creation can name it. */
+/** The medium of a stored file by its extension, if a creation can name the file. */
 export const kindOfExtension = (extension: string): Medium | undefined => {
   const contentType = contentTypeOfExtension(extension);
   if (contentType !== undefined) return contentType.split('/')[0] as Medium;
@@ -126,7 +126,7 @@ export interface NewUpload {
   bytes: number;
 }
 
-/** What is wrong with the size of a file of this type, by field. */
+/** The problems with the size of a file of this type, by field. */
 export const sizeProblems = ({ contentType, bytes }: Partial<NewUpload>): FieldErrors => {
   if (contentType === undefined || bytes === undefined) return {};
   const { maxBytes } = UPLOAD_TYPES[contentType];

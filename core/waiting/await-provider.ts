@@ -3,7 +3,7 @@ import { startReconcilerIfDead } from '../executions/start-reconciler.ts';
 import { stepWhenEnded, stepWhenFinished } from '../executions/step-rules.ts';
 import { hasOpenTask, latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { findRequestAndAttempts } from '../provider-calls/provider-attempts.ts';
-import { keepTaskToken, type StateEntry } from '../provider-calls/provider-waits.ts';
+import { type BegunWait, keepTaskToken } from '../provider-calls/provider-waits.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import { isDueSoon, isTerminal } from '../requests/request-rules.ts';
 import { type Clock, systemClock } from '../time.ts';
@@ -18,9 +18,7 @@ const QUERY_TIMEOUT_MS = 15_000;
  * starts the reconciler, if it does not run.
  */
 export const awaitProvider = async (
-  requestId: string,
-  taskToken: string,
-  entry: StateEntry,
+  { requestId, taskToken, ...entry }: BegunWait,
   providerRouteOf: ProviderRouteOf,
   clock: Clock = systemClock,
 ): Promise<void> => {

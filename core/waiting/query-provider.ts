@@ -20,12 +20,11 @@ import { queryTasks } from './query-tasks.ts';
 const QUERY_TIMEOUT_MS = 15_000;
 
 /**
- * Queries every open task of a request and returns the next step. A query that fails changes nothing until the
- * deadline. Then open tasks count as timed out, and the outputs of the others are stored.
+ * Queries every open task of a request and returns the next step. A failed query changes nothing until the deadline. At the
+ * deadline, open tasks count as timed out, and the outputs of finished tasks are stored.
  *
- * Also runs after a failed dispatch: calls that the provider accepted before are kept, and a call of a dead
- * process counts as lost. Without any call, the request fails.
- * Throws `UnknownStatusError`.
+ * Also runs after a failed dispatch: accepted calls are kept, and a call of a dead process counts as lost. A request without a
+ * call fails. Throws `UnknownStatusError`.
  */
 export const queryProvider = async (
   requestId: string,

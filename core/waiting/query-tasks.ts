@@ -11,17 +11,20 @@ import {
 } from '../provider-calls/provider-attempts.ts';
 import { UnknownAddressError } from '../provider-calls/provider-urls.ts';
 import { holdOffQueries, recordQuery } from '../provider-calls/provider-waits.ts';
-import { type Provider, type ProviderRouteOf, queryFor } from '../provider-calls/providers.ts';
+import {
+  type Provider,
+  type ProviderAnswer,
+  type ProviderRouteOf,
+  queryFor,
+} from '../provider-calls/providers.ts';
+import type { ProviderId } from '../provider-names.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { SECRET_MAX_AGE_SECONDS } from '../secrets.ts';
 import { addSeconds, type Clock, type Instant, toInstant } from '../time.ts';
 
-/** A task is new for so long after its call was last marked alive, and a provider may not know it everywhere yet. */
+/** Time after the last mark of a call in which its task is new: parts of the provider may not know the task yet. */
 const UNKNOWN_TASK_MS = 30_000;
-/**
- * A refusal is final after so long: by then every function has read a key that was changed, so it is no rotation of
- * the key.
- */
+/** Time after which a refusal is final: every function has read a rotated key by then, so the refusal is not caused by a rotation. */
 const REFUSED_TASK_MS = SECRET_MAX_AGE_SECONDS * 1000;
 
 /** The state of a request's tasks after a query. */
@@ -30,7 +33,7 @@ export interface TaskQueryResult {
   attempts: ProviderAttempt[];
   /** Whether the provider answered for every open task. */
   answered: boolean;
-  /** Until when the provider asks not to be queried, in an answer to this query. */
+  /** The end of the time without queries that the provider asked for in this answer. */
   notBefore?: Instant | undefined;
 }
 
@@ -62,10 +65,10 @@ export const queryTasks = async (
 };
 
 /**
- * As `queryTasks`, whether or not the provider asked not to be queried. Each task is queried where it was created, and its outcome recorded;
- * writes nothing for one that is unfinished. A query that fails changes nothing. That a provider does not know a task counts as a failed
- * query for 30 s after its call ended, or up to 5 s less; that it refuses us or cannot be understood, for 5 min after it first did. Concurrent queries are safe: the first final
- * outcome stands. Rejects once every query has ended and its end is recorded.
+ * As `queryTasks`, whatever `Retry-After` the provider sent. Queries each task at the provider account that created the task, and
+ * records final outcomes. A failed query changes nothing. An unknown task counts as a failed query for 30 s after its call ended,
+ * or up to 5 s less; a refusal or an answer that cannot be understood, for 5 min after the first. Concurrent queries are safe:
+ * the first final outcome stands. Rejects once every query has ended and its outcome is recorded.
  */
 export const queryAttempts = async (
   latest: readonly ProviderAttempt[],
@@ -100,18 +103,24 @@ const findProvider = async (
   }
 };
 
+/** A task after its query. */
+interface QueriedTask {
+  attempt: ProviderAttempt;
+  answered: boolean;
+  retryAfterSeconds?: number | undefined;
+}
+
 const queryTask = async (
   attempt: ProviderAttempt,
   { request, providerRouteOf, clock, timeoutMs, during = (make) => make() }: TaskQuery,
-): Promise<{ attempt: ProviderAttempt; answered: boolean; retryAfterSeconds?: number | undefined }> => {
-  const { requestId, outcome, refusedAt } = attempt;
+): Promise<QueriedTask> => {
+  const { outcome, refusedAt } = attempt;
   if (outcome?.kind !== 'accepted') return { attempt, answered: true };
   const provider = await findProvider(attempt, request.model, providerRouteOf);
   if (!provider) return { attempt, answered: false };
   const query = () => provider.query(outcome.taskId, AbortSignal.timeout(timeoutMs));
   const answer = await during(() => queryFor(request.requestId, query));
   const now = clock.now();
-  const isSince = (since: Instant, milliseconds: number) => now.getTime() - Date.parse(since) >= milliseconds;
   switch (answer.kind) {
     case 'waiting':
     case 'accepted':
@@ -121,28 +130,49 @@ const queryTask = async (
       };
     case 'busy':
       return { attempt, answered: false, retryAfterSeconds: answer.retryAfterSeconds };
-    case 'refused': {
-      if (refusedAt === undefined)
-        return { attempt: await recordRefusal(attempt, toInstant(now)), answered: false };
-      if (!isSince(refusedAt, REFUSED_TASK_MS)) return { attempt, answered: false };
-      logger.error('provider refuses to report the state of a task', { requestId, provider: provider.id });
-      const { failure = TASK_REFUSED, providerRequestId } = answer;
-      const refused = { kind: 'failed', failure, providerRequestId } as const;
-      return { attempt: await endTask(attempt, refused, now), answered: true };
-    }
-    case 'lost': {
-      if (!isSince(attempt.aliveAt, UNKNOWN_TASK_MS)) return { attempt, answered: false };
-      const recorded = await endTask(attempt, answer, now);
-      if (recorded.outcome?.kind === 'lost') {
-        const reason = 'the task is not known';
-        logger.error('provider call lost', { requestId, provider: provider.id, reason });
-        countMetric(METRIC.providerCallLost, { provider: provider.id });
-      }
-      return { attempt: recorded, answered: true };
-    }
+    case 'refused':
+      return endRefused(attempt, answer, provider.id, now);
+    case 'lost':
+      return endUnknown(attempt, answer, provider.id, now);
     default:
       return { attempt: await endTask(attempt, answer, now), answered: true };
   }
+};
+
+const isSince = (since: Instant, milliseconds: number, now: Date): boolean =>
+  now.getTime() - Date.parse(since) >= milliseconds;
+
+/** Ends a task whose provider has refused its queries for long enough; before, records the first refusal. */
+const endRefused = async (
+  attempt: ProviderAttempt,
+  { failure = TASK_REFUSED, providerRequestId }: Extract<ProviderAnswer, { kind: 'refused' }>,
+  provider: ProviderId,
+  now: Date,
+): Promise<QueriedTask> => {
+  const { requestId, refusedAt } = attempt;
+  if (refusedAt === undefined)
+    return { attempt: await recordRefusal(attempt, toInstant(now)), answered: false };
+  if (!isSince(refusedAt, REFUSED_TASK_MS, now)) return { attempt, answered: false };
+  logger.error('provider refuses to report the state of a task', { requestId, provider });
+  const refused = { kind: 'failed', failure, providerRequestId } as const;
+  return { attempt: await endTask(attempt, refused, now), answered: true };
+};
+
+/** Ends a task that its provider does not know, unless the task is new. */
+const endUnknown = async (
+  attempt: ProviderAttempt,
+  answer: Extract<ProviderAnswer, { kind: 'lost' }>,
+  provider: ProviderId,
+  now: Date,
+): Promise<QueriedTask> => {
+  const { requestId, aliveAt } = attempt;
+  if (!isSince(aliveAt, UNKNOWN_TASK_MS, now)) return { attempt, answered: false };
+  const recorded = await endTask(attempt, answer, now);
+  if (recorded.outcome?.kind === 'lost') {
+    logger.error('provider call lost', { requestId, provider, reason: 'the task is not known' });
+    countMetric(METRIC.providerCallLost, { provider });
+  }
+  return { attempt: recorded, answered: true };
 };
 
 /** Records the outcome of a task, and logs it once: with its seconds from the creation call, and the provider's own id of this query. */
@@ -152,7 +182,7 @@ const endTask = async (
   now: Date,
 ): Promise<ProviderAttempt> => {
   const recorded = await recordOutcome(attempt, answer, now);
-  // Another run that recorded it first has logged it.
+  // If another run recorded the outcome first, that run has logged it.
   if (recorded.finishedAt === toInstant(now)) {
     const { requestId, provider, upstreamModel, call, taskId, startedAt } = attempt;
     const seconds = (now.getTime() - Date.parse(startedAt)) / 1000;

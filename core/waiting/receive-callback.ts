@@ -30,10 +30,9 @@ const QUERY_INTERVAL_SECONDS = 2;
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * Treats a provider's callback as a hint: queries the provider and wakes the execution if every task has
- * finished. A late or repeated callback changes nothing. A callback before the execution waits is recorded and
- * read by `awaitProvider`. Of those that come within 2 s of a query, one waits for the interval to end and
- * queries for all: none is lost, and a flood of them causes a query every 2 s.
+ * Treats a provider's callback as a hint: queries the provider and wakes the execution if every task has finished. A late or
+ * repeated callback changes nothing. A callback before the execution waits is recorded and read by `awaitProvider`. Debounced:
+ * callbacks within 2 s of a query share one follow-up query, so a flood causes at most one query per 2 s and no callback is lost.
  *
  * Throws `NotFoundError` for a wrong token or signature, and `temporarily_unavailable`, so that the provider calls again,
  * when the query or an AWS service failed, or the signature cannot be checked now.
@@ -63,7 +62,7 @@ const takeHint = async (
   clock: Clock,
   pause: (milliseconds: number) => Promise<unknown>,
 ): Promise<boolean> => {
-  // Only this deployment can make the token of a provider, so any other name has none.
+  // Only this deployment makes tokens, for its own providers, so a token never fits an unknown provider name.
   const isOurs = await isCallbackToken(token, provider, requestId, clock.now());
   if (!isOurs) throw new NotFoundError('There is nothing here.');
   const request = await findRequest(requestId);
@@ -82,7 +81,7 @@ const takeHint = async (
   return catchUp(current, providerRouteOf, clock, QUERY_TIMEOUT_MS);
 };
 
-/** The request at the time of the query; undefined when it has ended by then, or another query serves. */
+/** The request at the time of the query; undefined when the request has ended, or another query serves the callback. */
 const planned = async (
   { requestId, callbackQueryAt = '' }: ProviderWait,
   now: Date,

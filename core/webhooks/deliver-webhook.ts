@@ -34,12 +34,12 @@ import {
   webhookIdOf,
 } from './webhook-rules.ts';
 
-/** How long a receiver may take to answer. */
+/** Time limit for a receiver's answer. */
 const ANSWER_TIMEOUT_MS = 15_000;
 
 /**
- * How many webhooks of an account may be under way at once: in all, to one host, and to a host that hung. All accounts share the concurrency of
- * `deliver-webhook`, and nothing else.
+ * Limits on an account's webhooks under way at once: in all, to one host, and to a host that hung. All accounts share the
+ * concurrency of `deliver-webhook`, and nothing else.
  */
 export const WEBHOOK_SLOTS = { account: 20, host: 10, hangingHost: 1 };
 /** Longer than an attempt: its time limit, and what is read and written around it. */
@@ -52,15 +52,15 @@ export interface Delivery {
   attemptsMade: number;
 }
 
-/** How long an execution waits for another function that makes the same attempt. */
+/** Time that an execution waits for another function with the same attempt. */
 const UNDER_WAY_SECONDS = 60;
 
 /**
- * Makes the next attempt to deliver the webhook of a terminal request, or of a balance event, and returns the next step. Sends the record as it
- * reads now, freshly signed, and records the attempt. Only the status of the answer counts; its body is not read. Each attempt is made once:
- * for one that was made before, returns the step that followed.
+ * Makes the next attempt to deliver the webhook of a terminal request, or of a balance event, and returns the next step. Sends
+ * the record as it reads now, freshly signed, and records the attempt. Only the status of the answer counts; its body is not
+ * read. Each attempt is made once: a repeated attempt only returns the step that followed.
  *
- * Postpones the attempt while the account has no slot left, or backs off from the host because it hung. Returns when to come back.
+ * The attempt is postponed while the account has no free slot or backs off from a host that hung.
  */
 export const deliverWebhook = async (
   delivery: Delivery,
@@ -75,8 +75,9 @@ export const deliverWebhook = async (
 };
 
 /**
- * Makes the first attempt of a webhook. If the receiver does not accept it, or it cannot be made yet, starts the execution that makes the
- * others. The attempt then leaves the due list. Does nothing while another function makes it.
+ * Makes the first attempt of a webhook. If the receiver does not accept the webhook, or the attempt cannot be made yet, starts
+ * the execution that makes the later attempts, and takes the first attempt off the due list. Does nothing while another function
+ * makes the attempt.
  */
 export const makeFirstAttempt = async (
   subjectId: string,
@@ -160,7 +161,7 @@ interface NewAttempt {
   stepAfter: (result: AttemptResult) => DeliveryStep;
 }
 
-/** How long the record of an attempt is written again after transient errors: one that is lost would be made twice. */
+/** Time in which the record of an attempt is retried after transient errors: an unrecorded attempt would be made twice. */
 const RECORD_MS = 10_000;
 
 /** Claims an attempt, makes and records it, and returns what follows; undefined when another function has claimed it. */
@@ -220,22 +221,22 @@ const send = async (
   }
 };
 
-/** What a webhook reports: the end of a request, or an event of a balance. */
+/** The subject of a webhook: the end of a request, or a balance event. */
 interface WebhookSubject {
   id: string;
   accountId: string;
   /** Of a request. */
   model?: string;
   url: string;
-  /** When the request ended, or the event was written. */
+  /** The end of the request, or the write of the event. */
   at: Instant;
   /** The body at this time: URLs in it are freshly signed. */
   render(now: Date): Promise<WebhookEvent>;
 }
 
 /**
- * What the webhook with this id reports, strongly consistent. Undefined when there is nothing to report: the request or account is gone, or
- * has no webhook, or the request is unfinished.
+ * The subject of the webhook with this id, strongly consistent. Undefined when the request or account is absent or has no
+ * webhook, or the request is unfinished.
  */
 const findSubject = async (id: string, now: Date): Promise<WebhookSubject | undefined> => {
   const ofBalance = parseBalanceEventId(id);

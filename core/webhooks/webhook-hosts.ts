@@ -7,7 +7,10 @@ import { writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, latestEndMs, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import { backOffSeconds } from './webhook-rules.ts';
 
-/** A host that hung in the last attempts of an account: how often in a row, and when the account may call it again, one call at a time. */
+/**
+ * An account's back-off from a host that hung: the number of hangs in a row, and the instant of the next call, one call at a
+ * time.
+ */
 const HostBackOff = z.object({ hangs: z.number(), notBefore: z.string(), ttl: z.number() });
 export type HostBackOff = Pick<z.infer<typeof HostBackOff>, 'hangs' | 'notBefore'>;
 

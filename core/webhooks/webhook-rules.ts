@@ -18,14 +18,14 @@ export const newDeliverySuffix = (now: Date): string => `-${ulid(now.getTime())}
 /** Suffix in the name of the delivery that follows one that failed at `failedAt`: always the same. */
 export const followingDeliverySuffix = (failedAt: Date): string => `-${ulid(failedAt.getTime(), () => 0)}`;
 
-/** When a delivery began: with its event, when an operator started it, or when the one before it failed. */
+/** The start of a delivery: its event, an operator's request, or the failure of the previous delivery. */
 export const deliveryStartedAt = (delivery: string, { id, at }: { id: string; at: Instant }): Instant =>
   delivery === id ? at : toInstant(new Date(decodeTime(delivery.slice(id.length + 1))));
 
 /** The body of a webhook. `type` is how the request ended, and stays `succeeded` when its record has expired. */
 export interface WebhookEvent {
   type: WebhookType;
-  /** When the request ended, or the balance changed. */
+  /** The end of the request, or the change of the balance. */
   timestamp: Instant;
   data: RequestRecord | BalanceEventData;
 }
@@ -104,14 +104,14 @@ export const isTooLong = (scheduleSeconds: readonly number[]): boolean => {
 
 /** The next step of the `webhook-delivery` state machine. */
 export type DeliveryStep =
-  /** The attempt failed or could not be made yet: make the next one, after so many, in this many whole seconds. */
+  /** The attempt failed or could not be made yet: make the next attempt after the given seconds. */
   | ({ next: 'wait' } & NextAttempt)
   /** The receiver accepted it, or the request was deleted. */
   | { next: 'stop' }
   /** The receiver is gone, or every attempt was made. */
   | { next: 'give-up'; reason: 'gone' | 'spent' };
 
-/** How an attempt ended: with an HTTP status or an error's class. */
+/** The result of an attempt: an HTTP status, or the class of an error. */
 export type AttemptResult = Pick<WebhookAttempt, 'status' | 'error'>;
 
 const HTTP_GONE = 410;
@@ -169,13 +169,13 @@ export const stepWhenPostponed = (
 const SLOW_ANSWER_MS = 10_000;
 const SLOW_FAILURE_MS = 4_000;
 
-/** Whether an attempt shows that the host hangs, so that others should not wait for it too. */
+/** Whether an attempt shows that the host hangs, so that other deliveries should not wait for the host. */
 export const isHanging = ({ error }: AttemptResult, milliseconds: number): boolean =>
   error === 'timeout' || milliseconds >= (error === undefined ? SLOW_ANSWER_MS : SLOW_FAILURE_MS);
 
 const FIRST_BACK_OFF_SECONDS = 30;
 const MAX_BACK_OFF_SECONDS = 1_800;
 
-/** How long a host is left alone after it has hung this many times in a row: 30 s, doubling up to 30 min. */
+/** The back-off for a host after this many hangs in a row: 30 s, doubling up to 30 min. */
 export const backOffSeconds = (hangs: number): number =>
   Math.min(MAX_BACK_OFF_SECONDS, FIRST_BACK_OFF_SECONDS * 2 ** Math.min(hangs - 1, 10));

@@ -21,8 +21,8 @@ const findPrivateKey = async (SecretId: string): Promise<string | undefined> => 
 };
 
 /**
- * Creates an ECDSA P-256 key pair (the curve CloudFront accepts) and stores its private half in the secret. Lambda may run an event twice at
- * once: the version is named by the event, so that one pair is stored, and both runs return it.
+ * Creates an ECDSA P-256 key pair (the curve CloudFront accepts) and stores its private half in the secret. Lambda may run an
+ * event twice at once. The version has the event's name, so a second pair is not stored, and each run returns the stored pair.
  */
 const createPrivateKeyIn = async (SecretId: string, ClientRequestToken: string): Promise<string> => {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

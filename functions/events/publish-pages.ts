@@ -35,12 +35,12 @@ export const handler = customResource(async (event) => {
   return { physicalId: PHYSICAL_ID };
 });
 
-/** How long browsers and edges keep a page: after an upgrade the old one is seen for so long. */
+/** Cache time of browsers and edges: the longest time for which an old page is seen after an upgrade. */
 const MAX_AGE_SECONDS = 300;
 
 /**
- * Puts pages of a folder into the bucket; the OpenAPI document with the address of this API, the reference without its way to
- * the console unless that is among them. Repeating it replaces them.
+ * Puts the pages of a folder into the bucket. Writes the API's address into the OpenAPI document, and removes the link to the
+ * console from the reference if the folder has no console. Repeating it replaces them.
  */
 export const publishPages = async (
   folder: URL,

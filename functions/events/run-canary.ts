@@ -8,7 +8,7 @@ import { readSecret } from '../../core/secrets.ts';
 import { type Clock, sleep, systemClock } from '../../core/time.ts';
 import { eventHandler } from '../event-handler.ts';
 
-/** One image, its queue included; a run has 5 min. */
+/** Time limit for one image, queue included; a run has 5 min. */
 const PATIENCE_MS = 240_000;
 const LOOK_EVERY_MS = 2_000;
 const CALL_TIMEOUT_MS = 30_000;
@@ -25,7 +25,7 @@ const Read = z.object({
 
 const Refusal = z.object({ error: z.object({ fields: z.object({ model: z.string() }) }) });
 
-/** The service did not do what it does for a caller. The message says what. */
+/** The service failed a step of the canary, which the message names. */
 class CanaryError extends Error {
   override name = 'CanaryError';
   /** The model that the service named in place of a retired one. */
@@ -66,7 +66,7 @@ const caller = (key: string): Call => {
 };
 
 /**
- * Makes one image as a caller does: creates the request, reads it until it has ended, fetches the file, then deletes the request with its
+ * Makes one image as a caller does: creates a request, polls until the end, fetches the file, and deletes the request with its
  * file. Reports success and the seconds to the file. A failure is logged and reported, not thrown: Lambda would repeat the run.
  */
 export const runCanary = async (
@@ -79,7 +79,7 @@ export const runCanary = async (
     const { requestId } = await create(call, requiredEnv('CANARY_MODEL'));
     logger.appendKeys({ requestId });
     const path = `/v1/generations/${requestId}`;
-    await fetchFile(await waitForUrl(call, path, clock, pause, startedMs + PATIENCE_MS));
+    await fetchFile(await waitForUrl(call, path, startedMs + PATIENCE_MS, { clock, pause }));
     measure(METRIC.canarySeconds, {}, (clock.now().getTime() - startedMs) / 1000);
     await call('DELETE', path, 200);
     countMetric(METRIC.canarySucceeded, {});
@@ -105,9 +105,8 @@ const create = async (call: Call, model: string): Promise<z.infer<typeof Created
 const waitForUrl = async (
   call: Call,
   path: string,
-  clock: Clock,
-  pause: (milliseconds: number) => Promise<unknown>,
   untilMs: number,
+  { clock, pause }: { clock: Clock; pause: (milliseconds: number) => Promise<unknown> },
 ): Promise<string> => {
   while (clock.now().getTime() < untilMs) {
     const { status, images, error } = Read.parse(await call('GET', path, 200));

@@ -36,8 +36,8 @@ const isStackEnding = async (stackId: string): Promise<boolean> => {
 };
 
 /**
- * Custom resource that is deleted before a state machine. It stops the running executions of a state machine that goes: with
- * the whole stack, or after another one replaced it. CloudFormation would otherwise wait for the executions' own ends.
+ * Custom resource that is deleted before a state machine. Stops the running executions of a state machine that is deleted with
+ * the stack or replaced by another state machine. CloudFormation would otherwise wait for the executions' own ends.
  *
  * CloudFormation also sends `Delete` when a resource leaves the template or gets another logical id, and when an update that
  * added it rolls back. The state machine then stays, and its executions run on. Fails, having stopped nothing, when it
@@ -46,7 +46,7 @@ const isStackEnding = async (stackId: string): Promise<boolean> => {
 export const handler = customResource(async (event, context) => {
   const { StateMachineArn } = Properties.parse(event.ResourceProperties);
   if (event.RequestType !== 'Delete') return { physicalId: StateMachineArn };
-  // CloudFormation has updated this function, or rolled it back, before it deletes what that left over.
+  // CloudFormation updates or rolls back this function before it deletes the replaced resources.
   const isOurs = requiredEnv('STATE_MACHINE_ARNS').split(',').includes(StateMachineArn);
   if (isOurs && !(await isStackEnding(event.StackId))) {
     logger.info('executions left running', { stateMachineArn: StateMachineArn });

@@ -123,9 +123,9 @@ export const internalError = (cause: unknown): ServiceError =>
   new ServiceError(UNEXPECTED_ERROR.code, UNEXPECTED_ERROR.message, { cause });
 
 /**
- * The answer to a call of a known path with another method: 404 with `Allow`, whatever its key, content type or body. Of an unknown path
- * for OpenAI's clients: 404. Undefined for a method that the path takes. The gateway cannot answer this itself: its mock integrations
- * take only content types that they list, and its own errors have one shape for all paths.
+ * The answer to a call of a known path with another method: 404 with `Allow`, whatever its key, content type or body. Of an
+ * unknown path for OpenAI's clients: 404. Undefined for a method that the path takes. The gateway cannot give this answer: mock
+ * integrations only take listed content types, and the gateway's own errors have the same shape for every path.
  */
 const wrongMethod = (
   { resource, httpMethod }: Pick<APIGatewayProxyEvent, 'resource' | 'httpMethod'>,

@@ -116,7 +116,7 @@ export class ApiRequest {
     return allOf(values, { ...fields, ...across(values) });
   }
 
-  /** A query parameter, whatever others there are; undefined without it. */
+  /** A query parameter by name; undefined if absent. */
   queryParameter(name: string): string | undefined {
     return this.event.multiValueQueryStringParameters?.[name]?.[0];
   }

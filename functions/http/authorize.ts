@@ -49,8 +49,8 @@ export const authorize = async (caller: ParsedKey, scope: Scope, now: Date): Pro
   (await authorizeKey(caller, scope, now)).account;
 
 /**
- * Awaits an authorization and a read that run in parallel. A refused authorization wins over anything the read
- * throws. The read must be the promise of an async function, so that it cannot throw before both are awaited.
+ * Awaits an authorization and a read that run in parallel. A refused authorization wins over anything the read throws. Pass the
+ * promise of an async function as the read: a throw before the `await` would leave the other promise unhandled.
  *
  * Forged keys set the read off too: it may be a fixed number of single items, never a list and nothing that
  * depends on the account the key names.

@@ -7,7 +7,7 @@ import { type Retirement, retiredProblem } from '../../core/models/retirement.ts
 import { listCredentials } from '../../core/provider-calls/credentials.ts';
 import { dispatchProblem } from '../../core/provider-calls/model-routes.ts';
 
-/** The models that can be dispatched now, in the catalog's order, each with what the account pays for it, and with its end if that is announced. */
+/** The models that can be dispatched now, in the catalog's order, with the account's rate and an announced end. */
 export const listOffered = async (
   account: Account,
   now: Date,

@@ -15,8 +15,8 @@ import type { ApiRequest } from './api-request.ts';
 export const RECORD_QUERY = { include: z.optional(z.literal('input', { error: 'must be input' })) };
 
 /**
- * The request id in the path; undefined when it is not an id of this kind, so that nothing need be read.
- * Throws `ValidationError` for a wrong query parameter and for a path that cannot be decoded.
+ * The request id in the path; undefined for an id of another kind, which needs no read. Throws `ValidationError` for a wrong
+ * query parameter and for a path that cannot be decoded.
  */
 export const requestIdParameter = (request: ApiRequest, kind: RequestKind): string | undefined => {
   request.query(RECORD_QUERY);

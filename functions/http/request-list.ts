@@ -18,7 +18,7 @@ export const requestList = async (
 ): Promise<APIGatewayProxyResult> => {
   const { page, pageSize, include, ...filter } = request.query(REQUESTS_QUERIES[kind]);
   const [found, signUrl] = await Promise.all([
-    listRequests(accountId, kind, filter, { page, pageSize }, request.now),
+    listRequests({ accountId, kind, filter, now: request.now }, { page, pageSize }),
     loadUrlSigner(),
   ]);
   const context = {

@@ -7,7 +7,7 @@ import { addSeconds, type Instant, parseIso8601 } from '../../core/time.ts';
 import { PAGE_QUERY, withPluses } from './queries.ts';
 import { RECORD_QUERY } from './record-read.ts';
 
-/** An instant within a millisecond is after all that was created in it. */
+/** Fractions of a millisecond: the instant is after everything created in the millisecond. */
 const WITHIN_MILLISECOND = /\.\d{3}\d*[1-9]/;
 
 /** As `parseIso8601`, but rounded up to the millisecond. */
@@ -16,7 +16,7 @@ const parseRoundedUp = (text: string): Instant | undefined => {
   return instant !== undefined && WITHIN_MILLISECOND.test(text) ? addSeconds(instant, 0.001) : instant;
 };
 
-/** What is wrong with a text that is no instant. A raw `+` in a query means a blank. */
+/** The problem of a text that is no instant. A raw `+` in a query means a blank. */
 const instantProblem = (text: string): string =>
   parseIso8601(withPluses(text)) === undefined
     ? 'must be an ISO 8601 date, or date-time with a time zone'

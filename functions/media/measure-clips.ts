@@ -5,9 +5,9 @@ import { possibleClips } from '../../core/object-keys.ts';
 import { eventHandler } from '../event-handler.ts';
 
 /**
- * For creations: measures input files and copies reference videos into the bucket, or removes the copies of a request that was not
- * accepted. It reads what strangers' servers and callers send, and so may do nothing else: it puts and deletes copies under their own prefix and
- * reads nothing. Throws when it has not ended 1 s before its time limit.
+ * For creations: measures input files and copies reference videos into the bucket, or removes the copies of a request that was
+ * not accepted. The function reads untrusted files, from servers of strangers and from callers, so its role may only put and
+ * delete copies under their prefix. Throws when it has not ended 1 s before its time limit.
  */
 export const handler = eventHandler<InputMeasures>(async (event) => {
   const work = MeasuringWork.parse(event);

@@ -51,12 +51,12 @@ export const imagesResponse = async (
       return [readFileAsBase64(url).then((text) => ({ b64_json: text, ...others }))];
     }),
   );
-  const headers = headersOf(request.requestId, told);
+  const headers = imageHeaders(request.requestId, told);
   return json(200, { created: toEpochSeconds(request.createdAt), data }, headers);
 };
 
-/** The headers that tell the request of a call, the parameters without effect, and the end of the model. */
-export const headersOf = (
+/** The headers of an answer with images: the request's URL, the parameters without effect, and the end of the model. */
+export const imageHeaders = (
   requestId: string,
   { ignored, endOfModel }: Pick<ImageParameters, 'ignored' | 'endOfModel'>,
 ): Record<string, string> => ({

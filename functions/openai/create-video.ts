@@ -13,13 +13,13 @@ import { type ApiRequest, wrongFields } from '../http/api-request.ts';
 import { authorizeKey, identifyCaller } from '../http/authorize.ts';
 import { digestOfImage, earlier, longCallOf, namedUploads } from './make-images.ts';
 import { loadNamedModels } from './models.ts';
-import { type AskedImages, type ImageFields, MAX_FORM_BYTES, readImageForm } from './read-calls.ts';
+import { type AskedImages, type ImageFileFields, MAX_FORM_BYTES, readImageForm } from './read-calls.ts';
 import { imageIn } from './read-edits.ts';
 import { renderVideo } from './render-video.ts';
 import { readVideoParameters } from './video-parameters.ts';
 
 /** The field of the first frame in a form. The `openai` package writes an object's field in brackets. */
-const REFERENCE: ImageFields = {
+const REFERENCE: ImageFileFields = {
   names: ['input_reference', 'input_reference[image_url]'],
   most: 1,
   isRequired: false,

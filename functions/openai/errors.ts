@@ -56,7 +56,7 @@ const CODE_OF_PROBLEM: Record<string, string> = {
   [UNKNOWN]: 'unknown_parameter',
 };
 
-/** What is wrong with a model that is not on offer: its name and the names to choose from. */
+/** The message for a model that is not on offer, with the names to choose from. */
 export const unknownModelProblem = (model: string, onOffer: readonly string[]): string => {
   const choice = onOffer.length > 0 ? `choose ${onOffer.join(', ')}` : 'no model is';
   return `${JSON.stringify(model.slice(0, 100).toWellFormed())} is not on offer: ${choice}`;

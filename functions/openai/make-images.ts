@@ -22,14 +22,14 @@ import { sleep, systemClock, type WaitingClock } from '../../core/time.ts';
 import { nameUpload, type OwnUpload } from '../../core/uploads/own-upload.ts';
 import { type ApiRequest, wrongFields } from '../http/api-request.ts';
 import { authorizeKey, identifyCaller } from '../http/authorize.ts';
-import { headersOf, imagesResponse } from './answer.ts';
+import { imageHeaders, imagesResponse } from './answer.ts';
 import { stillMakingResponse } from './errors.ts';
 import { loadNamedModels } from './models.ts';
 import { type ImageParameters, readParameters } from './parameters.ts';
 import type { AskedImages, FormFile } from './read-calls.ts';
 import { withEvents } from './stream-images.ts';
 
-/** How the calls of an endpoint are read, and where their files go. */
+/** An endpoint for images: how its calls are read, and where their files are stored. */
 export interface ImageEndpoint {
   name: OpenAiEndpointName;
   /** Reads a call. Throws `ValidationError` for a body that cannot be read. */
@@ -46,9 +46,9 @@ const SENDING_SECONDS = 60;
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * Makes images as `POST /v1/generations` does and waits for them. 200 with the images, or at once with a stream of events; 408 when they take longer, or another call waits for
- * them now. Throws the errors of a creation, what the request failed with, `NotFoundError` for a request that was deleted, and `ServiceError`
- * with `rate_limited` when too many calls wait.
+ * Creates a request for images and waits for its end. 200 with the images, or at once with a stream of events; 408 when the
+ * images take longer, or another call has taken the request over. Throws the errors of a creation, the request's own failure, and
+ * `NotFoundError` for a deleted request. Throws `ServiceError` with `rate_limited` when too many calls wait.
  */
 export const makeImages = async (
   request: ApiRequest,
@@ -75,13 +75,13 @@ export const makeImages = async (
         (await createForCall(account, submission, call, files));
       if (!held) return stillMakingResponse(undefined);
       const until = new Date(request.now.getTime() + waitSeconds * 1000);
-      const clockOfWait = parameters.isStreamed ? open(headersOf(held.requestId, parameters)) : clock;
+      const clockOfWait = parameters.isStreamed ? open(imageHeaders(held.requestId, parameters)) : clock;
       return awaitImages(held, until, parameters, clockOfWait);
     }),
   );
 };
 
-/** A call as read: what it asks for, how it is known, and its files. */
+/** A read call: its submission, its identity for retries, and its files. */
 interface ReceivedCall {
   submission: Submission<NewImageRequest>;
   call: LongCall;
@@ -124,7 +124,7 @@ export const longCallOf = (
   isKeyed: idempotency !== undefined,
 });
 
-/** How often the client has sent this call before, as OpenAI's clients count. */
+/** The count of retries that OpenAI's clients send with a call. */
 const retryOf = (request: ApiRequest): number => {
   const text = request.header('X-Stainless-Retry-Count') ?? '';
   return /^\d{1,4}$/.test(text) ? Number(text) : 0;
@@ -148,8 +148,8 @@ export const namedUploads = (
 };
 
 /**
- * The request of an earlier, equal call, which this one takes. A retry that finds none searches again for 2 s: its first call may not have begun,
- * when its connection broke at once.
+ * The request of an earlier, equal call, which this one takes. A retry that finds no request searches again for 2 s: the first
+ * call of the client may arrive later if its connection broke at once.
  */
 export const earlier = async (
   call: LongCall,
@@ -167,8 +167,9 @@ export const earlier = async (
 };
 
 /**
- * Looks at a request until it has ended, and answers. 408 when it takes longer, or another call has taken it. A call that ends in any way but
- * the request's own leaves the request to an equal call. Throws what the request failed with, and `NotFoundError` when it was deleted.
+ * Polls a request until its end, and answers with its images. 408 when the request takes longer, or another call has taken the
+ * request over. A call that ends in any way but the request's own leaves the request to an equal call. Throws what the request
+ * failed with, and `NotFoundError` when it was deleted.
  */
 const awaitImages = async (
   held: Held,

@@ -39,7 +39,7 @@ const OWN = {
 export interface ImageParameters {
   /** The body of a creation, without its references. */
   body: Record<string, unknown>;
-  /** What the answer has of each image; undefined: both. */
+  /** The form of each image in the answer; undefined: URL and base64. */
   responseFormat: 'b64_json' | 'url' | undefined;
   /** Whether the answer is a stream of events. */
   isStreamed: boolean;

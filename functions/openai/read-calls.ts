@@ -7,7 +7,7 @@ const MAX_FILES_BYTES = 4 * 1024 * 1024;
 /** The largest body with files: its texts besides the files. */
 export const MAX_FORM_BYTES = MAX_FILES_BYTES + 256 * 1024;
 
-/** The most images that any model takes, and with them the most parts of a form: it has few texts. */
+/** The most images that any model takes, which also bounds the parts of a form: forms have few texts. */
 export const MAX_IMAGES = Math.max(
   ...CATALOG.map((model) => (model.type === 'image' ? model.maxReferences : 0)),
 );
@@ -19,7 +19,7 @@ export interface FormFile {
   bytes: Uint8Array;
 }
 
-/** What a call asks for, as it was sent. */
+/** The body of a call as sent. */
 export interface AskedImages {
   /** The parameters; texts of a form that are numbers or truth values as such. */
   given: Record<string, unknown>;
@@ -42,18 +42,18 @@ const valueInForm = (name: string, text: string): unknown => {
   return name === 'stream' && /^(true|false)$/.test(text) ? text === 'true' : text;
 };
 
-/** The fields of a form that hold images: the first name is that of errors. */
-export interface ImageFields {
+/** The form fields that hold images. Errors name the first field. */
+export interface ImageFileFields {
   names: readonly [string, ...string[]];
   most: number;
   isRequired: boolean;
 }
-const OF_EDITS: ImageFields = { names: ['image', 'image[]'], most: MAX_IMAGES, isRequired: true };
+const OF_EDITS: ImageFileFields = { names: ['image', 'image[]'], most: MAX_IMAGES, isRequired: true };
 
 /** Reads a `multipart/form-data` body. Throws `ValidationError` for a body that is not one, or too large. */
 export const readImageForm = async (
   request: ApiRequest,
-  { names, most, isRequired }: ImageFields = OF_EDITS,
+  { names, most, isRequired }: ImageFileFields = OF_EDITS,
 ): Promise<AskedImages> => {
   const bytes = request.rawBody();
   if (bytes.byteLength > MAX_FORM_BYTES) throw notAForm('must be at most 4 MiB');

@@ -33,7 +33,7 @@ const readJsonEdit = (request: ApiRequest): AskedImages => {
 
 const DATA_URL = /^data:[^,]{0,100};base64,/i;
 
-/** The file of a data URL; any other URL as it is. */
+/** The file of a data URL; other URLs are returned unchanged. */
 export const imageIn = (url: string): FormFile | string => {
   const [head] = DATA_URL.exec(url) ?? [];
   return head === undefined ? url : { bytes: Buffer.from(url.slice(head.length), 'base64') };

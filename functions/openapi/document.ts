@@ -1,4 +1,5 @@
 // Each registers the schemas of its answers.
+import '../../core/creation/quote-answers.ts';
 import '../../core/ledger/usage-answers.ts';
 import '../../core/models/model-answers.ts';
 import '../../core/requests/deletion-answers.ts';
@@ -11,7 +12,7 @@ import { answerSchemas, type FieldNotes, type Json, schemaRef } from './json-sch
 import { IMAGE_NOTES, MODEL_ID_SCHEMAS, VIDEO_NOTES } from './notes.ts';
 import { BODY_SCHEMAS, type CallerEndpoint, OPERATIONS, type Operation } from './operations.ts';
 import { quickStart } from './quick-start.ts';
-import { HEADERS, headersOf, refusalRefs, refusalResponses } from './refusals.ts';
+import { HEADERS, headerRefs, refusalRefs, refusalResponses } from './refusals.ts';
 import { codeSamples } from './samples.ts';
 
 const INFO = {
@@ -66,6 +67,13 @@ const examplesOf = (examples: Record<string, unknown>): Json =>
     ? examples
     : { examples: Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }])) };
 
+/** The path of an endpoint with the example values of its parameters. */
+const examplePath = (name: CallerEndpoint, values: Operation['path']): string =>
+  Object.entries(values ?? {}).reduce(
+    (text, [parameter, value]) => text.replace(`{${parameter}}`, encodeURIComponent(value)),
+    ROUTES[name].path as string,
+  );
+
 const operationOf = (name: CallerEndpoint, operation: Operation): Json => {
   const {
     tag,
@@ -80,10 +88,6 @@ const operationOf = (name: CallerEndpoint, operation: Operation): Json => {
     refusals,
   } = operation;
   const all = [...pathParameters(path), ...parameters];
-  const called = Object.entries(path ?? {}).reduce(
-    (text, [parameter, value]) => text.replace(`{${parameter}}`, encodeURIComponent(value)),
-    ROUTES[name].path as string,
-  );
   const { method } = ROUTES[name];
   return {
     operationId: camelCase(name),
@@ -101,12 +105,12 @@ const operationOf = (name: CallerEndpoint, operation: Operation): Json => {
     responses: {
       [answer.status]: {
         description: answer.description,
-        headers: headersOf(answer.headers),
+        headers: headerRefs(answer.headers),
         content: { 'application/json': { schema: answer.schema, ...examplesOf(answer.examples) } },
       },
       ...refusalRefs(refusals),
     },
-    'x-codeSamples': codeSamples({ method, path: called, body: body?.example, client }),
+    'x-codeSamples': codeSamples({ method, path: examplePath(name, path), body: body?.example, client }),
   };
 };
 

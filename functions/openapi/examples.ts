@@ -1,4 +1,5 @@
 import type { BalanceEventData } from '../../core/accounts/balance-event-answers.ts';
+import type { QuoteAnswer } from '../../core/creation/quote-answers.ts';
 import type {
   DeletedEndUserAnswer,
   EndUserAnswer,
@@ -111,6 +112,13 @@ export const BODIES = {
     resolution: '720p',
     durationSec: 3,
   },
+  quote: {
+    kind: 'image',
+    model: images.model,
+    prompt: images.prompt,
+    endUserEmail: EMAIL,
+    n: 2,
+  },
   bulkDelete: { requestIds: [IMAGES_ID, VIDEO_ID] },
   budget: { perDay: 20, perMonth: 300 },
   upload: { contentType: 'image/png', bytes: 482_113 },
@@ -157,6 +165,12 @@ const entry: BalanceHistoryEntry = {
   reference: VIDEO_ID,
   createdAt: video.createdAt,
 };
+const quote: QuoteAnswer = {
+  xTokens: 8,
+  balance: 978,
+  covered: true,
+  budgets: [{ of: 'endUser', per: 'day', limit: 20, spent: 4, renewsAt: '2026-11-23T00:00:00.000Z' }],
+};
 const sums = { requests: 1, debited: 18, refunded: 0, xTokens: 18 };
 const usage: UsageAnswer = {
   from: '2026-11-01',
@@ -196,13 +210,14 @@ export const ANSWERS = {
   unblocked,
   deletedEndUser,
   balance,
+  quote,
   usage,
   upload,
   budget,
 };
 
 /** Values of parameters. */
-export const PARAMETERS = { requestId: IMAGES_ID, videoId: VIDEO_ID, email: EMAIL };
+export const PATH_EXAMPLES = { requestId: IMAGES_ID, videoId: VIDEO_ID, email: EMAIL };
 
 const ACCOUNT_ID = 'acc_01JD4KXQ8M0000000000000003';
 const eventOf = (type: WebhookType, data: GenerationRecord | VideoRecord | BalanceEventData) => ({

@@ -35,7 +35,7 @@ const isSaid = (name: string, value: unknown): boolean => {
   return !(name === 'description' && value === '');
 };
 
-/** A schema as the document has it: zod's own keywords left out, the others in one order. */
+/** A schema of the document: without zod's own keywords, with keywords in a fixed order. */
 const tidied = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(tidied);
   if (!isJson(value)) return value;
@@ -68,7 +68,10 @@ const opened = (value: unknown): unknown =>
     return additionalProperties === false ? open : object;
   });
 
-/** The property that distinguishes the branches of a union, with the branch of each value; undefined when there is none. */
+/**
+ * The property that distinguishes the branches of a union, with the branch of each value; undefined without a distinguishing
+ * property.
+ */
 const discriminatorOf = (branches: readonly Json[], components: Record<string, Json>): Json | undefined => {
   const ids = branches.map(({ $ref }) => String($ref).split('/').at(-1) ?? '');
   const constsOf = (id: string): [string, unknown][] =>

@@ -109,6 +109,9 @@ export const IMAGE_NOTES: FieldNotes = {
   },
 };
 
+/** The field of a quote beside those of the creation. */
+export const KIND_NOTE: FieldNotes = { kind: { description: 'What the creation would make.' } };
+
 /** The fields of a creation of a video. */
 export const VIDEO_NOTES: FieldNotes = {
   ...common,

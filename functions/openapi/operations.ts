@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import type { Scope } from '../../core/accounts/api-keys.ts';
 import { IMAGE_BODY } from '../../core/creation/create-image-rules.ts';
 import { VIDEO_BODY } from '../../core/creation/create-video-rules.ts';
@@ -8,13 +9,14 @@ import { BULK_DELETE_BODY } from '../http/bulk-delete-body.ts';
 import { BALANCE_QUERY, END_USERS_QUERY, MODELS_QUERY, PAGE_QUERY, USAGE_QUERY } from '../http/queries.ts';
 import { RECORD_QUERY } from '../http/record-read.ts';
 import { REQUESTS_QUERIES } from '../http/request-queries.ts';
-import { ANSWERS, BODIES, IMAGE_RECORDS, PARAMETERS, VIDEO_RECORDS } from './examples.ts';
-import { bodySchema, type Json, queryParameters, schemaRef } from './json-schema.ts';
+import { ANSWERS, BODIES, IMAGE_RECORDS, PATH_EXAMPLES, VIDEO_RECORDS } from './examples.ts';
+import { bodySchema, type FieldNotes, type Json, queryParameters, schemaRef } from './json-schema.ts';
 import {
   BALANCE_NOTES,
   BUDGET_NOTES,
   BULK_DELETE_NOTES,
   IMAGE_NOTES,
+  KIND_NOTE,
   MODELS_NOTES,
   QUERY_NOTES,
   UPLOAD_NOTES,
@@ -27,7 +29,7 @@ export type CallerEndpoint = Exclude<EndpointName, 'receive-callback'>;
 /** Statuses of refusals that only some operations have. Every operation has 400, 401, 403, 429 and 500. */
 export type OwnRefusal = 402 | 404 | 409 | 422 | 503;
 
-/** One operation of the document, without what follows from its route and from the table of errors. */
+/** An operation of the document, without the parts derived from its route and from the table of errors. */
 export interface Operation {
   tag: string;
   summary: string;
@@ -51,10 +53,31 @@ export interface Operation {
   refusals?: readonly OwnRefusal[];
 }
 
+/** The body of a quote: that of a creation, with its kind. */
+const quoteBody = (kind: 'image' | 'video', body: Parameters<typeof bodySchema>[0], notes: FieldNotes) =>
+  bodySchema(
+    { kind: z.literal(kind), ...body },
+    { ...KIND_NOTE, ...notes },
+    'A creation that is only to be priced.',
+  );
+
 /** The bodies of requests. */
 export const BODY_SCHEMAS = {
   NewGeneration: bodySchema(IMAGE_BODY, IMAGE_NOTES, 'A creation of images.'),
   NewVideo: bodySchema(VIDEO_BODY, VIDEO_NOTES, 'A creation of a video.'),
+  QuotedGeneration: quoteBody('image', IMAGE_BODY, IMAGE_NOTES),
+  QuotedVideo: quoteBody('video', VIDEO_BODY, VIDEO_NOTES),
+  NewQuote: {
+    description: 'The body of a creation, and its `kind`.',
+    oneOf: [schemaRef('QuotedGeneration'), schemaRef('QuotedVideo')],
+    discriminator: {
+      propertyName: 'kind',
+      mapping: {
+        image: schemaRef('QuotedGeneration').$ref,
+        video: schemaRef('QuotedVideo').$ref,
+      },
+    },
+  },
   BulkDelete: bodySchema(BULK_DELETE_BODY, BULK_DELETE_NOTES, 'A bulk deletion.'),
   Budget: bodySchema(BUDGET_BODY, BUDGET_NOTES, 'What an end-user may spend.'),
   NewUpload: bodySchema(uploadBody(), UPLOAD_NOTES, 'A file to upload.'),
@@ -67,8 +90,8 @@ const queries = (query: Parameters<typeof queryParameters>[0]): Json[] => queryP
 
 const IDEMPOTENCY_KEY: Json = { $ref: '#/components/parameters/IdempotencyKey' };
 const CREATION_REFUSALS = [402, 409, 422, 503] as const;
-const IMAGES = { requestId: PARAMETERS.requestId };
-const END_USER = { email: PARAMETERS.email };
+const IMAGES = { requestId: PATH_EXAMPLES.requestId };
+const END_USER = { email: PATH_EXAMPLES.email };
 
 /** Headers of answers to creations for a model whose end is announced. */
 const MODEL_END = ['Deprecation', 'Sunset'] as const;
@@ -123,7 +146,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     summary: 'Read a request for images',
     description: 'Signs the URLs of its files anew. Never debits.',
     scope: 'generations:read',
-    client: call('getImage', PARAMETERS.requestId),
+    client: call('getImage', PATH_EXAMPLES.requestId),
     path: IMAGES,
     parameters: queries(RECORD_QUERY),
     answer: record('GenerationRecord', IMAGE_RECORDS),
@@ -134,7 +157,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     summary: 'Delete a request',
     description: 'Images or video, with its files. Nothing is ever cancelled: an unfinished request is 409.',
     scope: 'generations:write',
-    client: call('deleteRequest', PARAMETERS.requestId),
+    client: call('deleteRequest', PATH_EXAMPLES.requestId),
     path: IMAGES,
     answer: answered('It is gone.', 'DeletedRequest', ANSWERS.deletedRequest),
     refusals: [404, 409],
@@ -160,6 +183,17 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     answer: accepted('QueuedVideo', VIDEO_RECORDS.queued),
     refusals: CREATION_REFUSALS,
   },
+  'create-quote': {
+    tag: 'Balance',
+    summary: 'Ask what a creation would cost',
+    description:
+      'Only where the operator publishes rates. Checked as a creation, reference videos measured as for one, and nothing is made or debited. A balance that does not suffice is `covered: false`; where reference videos or files of this service would have to be measured it is 402, as the creation would be.',
+    scope: 'generations:write',
+    client: call('quote', BODIES.quote),
+    body: { schema: 'NewQuote', example: BODIES.quote },
+    answer: { ...answered('The cost.', 'Quote', ANSWERS.quote), headers: MODEL_END },
+    refusals: CREATION_REFUSALS,
+  },
   'list-videos': {
     tag: 'Videos',
     summary: 'List requests for videos',
@@ -175,8 +209,8 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     description:
       'Signs the URL of its file anew. Of an unfinished one it queries the provider, at most once in 10 s. Never debits.',
     scope: 'generations:read',
-    client: call('getVideo', PARAMETERS.videoId),
-    path: { requestId: PARAMETERS.videoId },
+    client: call('getVideo', PATH_EXAMPLES.videoId),
+    path: { requestId: PATH_EXAMPLES.videoId },
     parameters: queries(RECORD_QUERY),
     answer: record('VideoRecord', VIDEO_RECORDS),
     refusals: [404],
@@ -217,7 +251,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     description:
       'Their creations are 403 from now on; work under way continues. Safe to repeat: it renews `blockedAt`.',
     scope: 'end-users:write',
-    client: call('blockEndUser', PARAMETERS.email),
+    client: call('blockEndUser', PATH_EXAMPLES.email),
     path: END_USER,
     answer: answered('Blocked.', 'EndUserBlock', ANSWERS.blocked),
     refusals: [404],
@@ -227,7 +261,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     summary: 'Unblock an end-user',
     description: 'Safe to repeat.',
     scope: 'end-users:write',
-    client: call('unblockEndUser', PARAMETERS.email),
+    client: call('unblockEndUser', PATH_EXAMPLES.email),
     path: END_USER,
     answer: answered('Not blocked.', 'EndUserBlock', ANSWERS.unblocked),
     refusals: [404],
@@ -237,7 +271,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     summary: "Read an end-user's budget",
     description: 'With what is spent of it. Without a budget, what the requests cost that are there.',
     scope: 'end-users:read',
-    client: call('getBudget', PARAMETERS.email),
+    client: call('getBudget', PATH_EXAMPLES.email),
     path: END_USER,
     answer: answered('The budget.', 'EndUserBudget', ANSWERS.budget),
     refusals: [404],
@@ -248,7 +282,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     description:
       'xTokens in a UTC day and in a calendar month; `null` or missing: any amount. A creation that would exceed it is 402, also among many at once. The first budget begins with what was spent so far. When the end-user creates all the time it may be 503: repeat it.',
     scope: 'end-users:write',
-    client: call('setBudget', PARAMETERS.email, BODIES.budget),
+    client: call('setBudget', PATH_EXAMPLES.email, BODIES.budget),
     path: END_USER,
     body: { schema: 'Budget', example: BODIES.budget },
     answer: answered('The budget.', 'EndUserBudget', ANSWERS.budget),
@@ -260,7 +294,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
     description:
       'With every request and file. With unfinished requests it is 409: block, wait, repeat. When one call cannot finish it is 503: repeat it until it is 200. Each call counts what it removed itself.',
     scope: 'end-users:write',
-    client: call('deleteEndUser', PARAMETERS.email),
+    client: call('deleteEndUser', PATH_EXAMPLES.email),
     path: END_USER,
     answer: answered('They are gone.', 'DeletedEndUser', ANSWERS.deletedEndUser),
     refusals: [404, 409, 503],

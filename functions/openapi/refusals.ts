@@ -50,8 +50,8 @@ export const HEADERS: Record<string, Json> = {
 };
 /** Headers of every answer. */
 const COMMON_HEADERS = ['X-Request-Id', 'X-Service-Version'];
-/** References to the headers that every answer has, and to these. */
-export const headersOf = (names: readonly string[] = []): Json =>
+/** References to the headers of every answer and to the named headers. */
+export const headerRefs = (names: readonly string[] = []): Json =>
   Object.fromEntries(
     [...COMMON_HEADERS, ...names].map((name) => [
       name.replace(/-If-.*/, ''),
@@ -107,7 +107,7 @@ const refusalResponse = (status: number): Json => {
   const codes = codesOf(status);
   return {
     description,
-    headers: headersOf(headers),
+    headers: headerRefs(headers),
     content: {
       'application/json': {
         schema: errorSchema(codes),

@@ -29,7 +29,10 @@ const typeOf = (schema: Json, indent = ''): string => {
   throw new Error(`No type is known for ${JSON.stringify(schema)}.`);
 };
 
-/** A branch of a union. Any text beside named ones leaves these to be completed: `string` alone would swallow them. */
+/**
+ * A branch of a union. A type for any text, with the named texts kept for completion by editors: a union with plain `string`
+ * would drop the named texts.
+ */
 const branchOf = (branch: Json, branches: readonly Json[], indent: string): string =>
   branch.type === 'string' && !branch.enum && branches.some((other) => other.enum)
     ? '(string & {})'

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { awaitCapacity } from '../../core/admission/await-capacity.ts';
 import { WaitInput, workflowTask } from '../workflow-task.ts';
 
-/** Also the queue position that the dispatch named. */
+/** The input of the wait, with the queue position that the dispatch named. */
 const AwaitInput = z.extend(WaitInput, {
   position: z.object({
     route: z.string(),
@@ -17,6 +17,4 @@ const AwaitInput = z.extend(WaitInput, {
  * Begins the wait for a provider's capacity. The reconciler ends it with the task token, once a permit is
  * free.
  */
-export const handler = workflowTask(AwaitInput, ({ requestId, taskToken, enteredAt, retries, position }) =>
-  awaitCapacity(requestId, taskToken, { enteredAt, retries }, position),
-);
+export const handler = workflowTask(AwaitInput, ({ position, ...wait }) => awaitCapacity(wait, position));

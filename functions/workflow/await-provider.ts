@@ -3,6 +3,4 @@ import { providerRouteOf } from '../../providers/registry.ts';
 import { WaitInput, workflowTask } from '../workflow-task.ts';
 
 /** Begins the wait for the provider. A callback, a read or the reconciler ends it with the task token. */
-export const handler = workflowTask(WaitInput, ({ requestId, taskToken, enteredAt, retries }) =>
-  awaitProvider(requestId, taskToken, { enteredAt, retries }, providerRouteOf),
-);
+export const handler = workflowTask(WaitInput, (wait) => awaitProvider(wait, providerRouteOf));

@@ -4,9 +4,12 @@ import { deliverWebhook, makeFirstAttempt } from '../../core/webhooks/deliver-we
 import { workflowTask } from '../workflow-task.ts';
 
 const Delivery = z.object({ requestId: z.nullable(z.string()), delivery: z.string() });
-/** From the process that ended the request or wrote the balance event, and from the reconciler: no execution waits for an answer. */
+/**
+ * The event for a first attempt, from the process that ended the request or wrote the balance event, or from the reconciler. No
+ * execution waits for an answer.
+ */
 const FirstAttempt = z.extend(Delivery, { stateMachineArn: z.string() });
-/** From the state machine. */
+/** The event for a later attempt, from the state machine. */
 const NextAttempt = z.extend(Delivery, { attemptsMade: z.number() });
 
 /** Makes one attempt of a webhook delivery. Returns the next step to the state machine. `requestId` is null for a balance event, which the delivery names. */

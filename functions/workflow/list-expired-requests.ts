@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { ExpiryCursor, listExpiredRequests } from '../../core/deletion/list-expired-requests.ts';
 import { workflowTask } from '../workflow-task.ts';
 
-/** Where the page begins. */
+/** The position of the page. */
 const Input = z.object({ cursor: ExpiryCursor });
 
 /** Lists a page of expired requests, in batches. */

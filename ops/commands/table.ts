@@ -79,9 +79,10 @@ const restoreBeside = async (
 };
 
 /**
- * 1. Refuse while requests are worked on: their executions would write to the living table, and stop halfway.
- * 2. Deny writes to the living table, then compare: nothing is lost that the comparison does not show.
- * 3. Do again what was removed in the living table since.
+ * Makes the restored table the table in use:
+ * 1. Refuse while requests are worked on: their executions would write to the current table, and stop halfway.
+ * 2. Deny writes to the current table, then compare the tables: the comparison shows every loss.
+ * 3. Repeat the removals that the current table has had since the restore point.
  * 4. Give the restored table its settings, record who adopted it, and verify the ledgers once more.
  */
 const adopt = async (

@@ -158,9 +158,9 @@ const ROUTES: {
 ];
 
 /**
- * The operator's endpoint: what the console shows beyond the public API. Each route is an operators' command and answers what that prints
- * with `--json`; in a local run `GET /operator/key` answers the key of the first account. For pages of the same origin only, and with the
- * token.
+ * The operator's endpoint: what the console shows beyond the public API. Each route runs an operators' command and
+ * answers what the command prints with `--json`. In a local run, `GET /operator/key` answers the key of the first
+ * account. For pages of the same origin only, and with the token.
  */
 export const createOperatorEndpoint = ({ baseUrl, token, run, account }: OperatorEndpointOptions) => {
   const answer = async (request: IncomingMessage): Promise<unknown> => {

@@ -58,9 +58,9 @@ export const restoredTableName = (table: string, at: Instant): string =>
   `${table.replace(AT, '')}-at-${at.slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
 
 /**
- * Restores a table to an instant, or to the latest one, beside it, and waits for the new table, however long that takes. A restore that an
- * earlier call began is waited for. Returns the instant that the new table shows. Throws `ConflictError` for an instant that is out of reach, and when the new table's name belongs to
- * another one.
+ * Restores a table, as of an instant or of the latest restorable time, into a new table, and waits for the new table
+ * without a limit. A restore begun by an earlier call is continued. Returns the instant of the restored content.
+ * Throws `ConflictError` for an instant out of reach, and when a different table has the new name.
  */
 export const restoreTable = async (
   table: string,

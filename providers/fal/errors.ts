@@ -63,7 +63,7 @@ const listed = (name: string, field: string): ProviderErrors['places'][number] =
   (index) => ({ field: `${field}[${index}]` }),
 ];
 
-/** What fal documents of its errors. It names fields by `loc`, which `pathOf` writes as a path. */
+/** The errors that fal documents. fal names fields by `loc`, which `pathOf` writes as a path. */
 export const FAL_ERRORS: ProviderErrors = {
   rows: ROWS,
   places: [

@@ -105,7 +105,10 @@ export class Fal extends HttpProvider {
     return withCallId(this.readTask(result), result);
   }
 
-  /** What a status means. Every request ends as completed, whatever became of it; mostly only its result tells. */
+  /**
+   * The meaning of a status. Every request ends as completed, failed requests included: usually only the result shows the
+   * outcome.
+   */
   private readState(answer: HttpAnswer): ProviderAnswer | 'completed' {
     const isTold = answer.kind === 'answered' && [200, 202, 404].includes(answer.status);
     const state = isTold ? readBody(State, answer.body) : undefined;

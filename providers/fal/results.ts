@@ -32,7 +32,7 @@ const PlainError = z.object({ detail: requiredText() });
 
 /** An error as a body of fal tells it. */
 export interface FalError extends ToldError {
-  /** Whether it has a code of fal: any other may come from a gateway. */
+  /** Whether the error has a code of fal; an error without such a code may come from a gateway. */
   isCoded: boolean;
 }
 
@@ -72,8 +72,8 @@ const UNTOLD = new Set([401, 402, 403, 429]);
 const STILL_RUNS = /still in progress/i;
 
 /**
- * What the result of a completed request means. A status of its own says nothing without an error of fal: it may be a gateway's, and the
- * result is read again.
+ * The meaning of a completed request's result. An HTTP error without an error of fal may be a gateway's, so the result is read
+ * again.
  */
 export const readFalResult = (answer: HttpAnswer): ProviderAnswer => {
   const error = falErrorOf(answer);

@@ -6,7 +6,7 @@ import { logger } from '../../core/observability.ts';
 import type { CallbackCheck, SentCallback } from '../../core/provider-calls/providers.ts';
 import { parseJson, readBody, requiredText } from '../http.ts';
 
-/** Where fal publishes the keys of its webhooks; a stand-in has them below its own address. */
+/** The address of fal's webhook keys; a stand-in publishes keys below its own address. */
 const FAL_KEYS_URL = 'https://rest.fal.ai/.well-known/jwks.json';
 const FAL_QUEUES = new Set(['queue.fal.run', 'queue.falrun.com']);
 const KEYS_PATH = '/.well-known/jwks.json';
@@ -15,7 +15,7 @@ const KEYS_PATH = '/.well-known/jwks.json';
 const TOLERANCE_SECONDS = 300;
 /** Keys may be kept for a day. */
 const KEYS_KEPT_MS = 24 * 3600 * 1000;
-/** After a signature by none of the known keys they are read again, once in this time: there may be a new one. */
+/** Shortest time between two reads of the keys. A signature by an unknown key causes a read, because the key may be new. */
 const KEYS_RENEWED_MS = 60 * 1000;
 const MAX_KEYS_BYTES = 64 * 1024;
 
@@ -60,7 +60,7 @@ export const checkFalCallback = async (
   return 'forged';
 };
 
-/** Where the keys of a queue are, by the queue's base URL. */
+/** The address of a queue's keys, by the queue's base URL. */
 export const falKeysUrl = (baseUrl: string): string =>
   FAL_QUEUES.has(new URL(baseUrl).hostname) ? FAL_KEYS_URL : baseUrl + KEYS_PATH;
 

@@ -55,7 +55,7 @@ const ROWS: readonly ErrorRow[] = [
   { codes: /^InternalServiceError/, is: 'error' },
 ];
 
-/** What ModelArk documents of its errors. It names fields by their path in the body, in `param` and in the message. */
+/** The errors that ModelArk documents. ModelArk names fields by their path in the body, in `param` and in the message. */
 export const ARK_ERRORS: ProviderErrors = {
   rows: ROWS,
   places: [

@@ -34,7 +34,10 @@ export const planArkImages = (request: ImageRequest, upstreamModel: string): Pro
   };
 };
 
-/** With `auto` the size is sent as it was given, and the provider picks the shape of a preset; any other is sent in pixels. */
+/**
+ * The size for the provider: unchanged with the aspect ratio `auto`, where the provider picks the shape of a preset, else in
+ * pixels.
+ */
 const arkSize = ({ size, aspectRatio }: ImageRequest): string => {
   if (aspectRatio === 'auto') return size;
   const { width, height } = dimensionsOf(size, aspectRatio);

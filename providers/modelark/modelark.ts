@@ -25,9 +25,9 @@ import {
 } from '../failures.ts';
 import {
   type Answered,
+  answerText,
   type HttpAnswer,
   optionalNumber,
-  optionalText,
   readBody,
   reportedSeed,
   requiredText,
@@ -47,7 +47,7 @@ import { listUnfinishedOf } from './task-list.ts';
 import { planArkVideo, TASKS_PATH } from './videos.ts';
 
 const ImagesBody = z.object({
-  data: z.array(z.object({ url: z.catch(optionalText(), undefined), error: z.optional(z.unknown()) })),
+  data: z.array(z.object({ url: z.catch(answerText(), undefined), error: z.optional(z.unknown()) })),
 });
 const ImagesUsage = z.object({ usage: z.object({ generated_images: optionalNumber() }) });
 type ImageItem = z.output<typeof ImagesBody>['data'][number];
@@ -57,12 +57,12 @@ const CreatedTask = z.object({ id: requiredText() });
 const TaskBody = z.object({
   status: requiredText(),
   error: z.optional(z.unknown()),
-  content: z.catch(z.optional(z.nullable(z.object({ video_url: optionalText() }))), undefined),
+  content: z.catch(z.optional(z.nullable(z.object({ video_url: answerText() }))), undefined),
   duration: optionalNumber(),
   seed: optionalNumber(),
 });
 
-/** It has no word for what an image or video shall not show, and its `optimize_prompt_options` turn nothing off. */
+/** ModelArk has no parameter for a negative prompt, and its `optimize_prompt_options` cannot turn prompt extension off. */
 const IMAGE_WORDS = { seed: 'sent', negativePrompt: 'not taken', promptExtend: 'not taken' } as const;
 const VIDEO_WORDS = { ...IMAGE_WORDS, generateAudio: 'sent' } as const;
 
@@ -131,7 +131,7 @@ const imagesOf = (body: unknown): ImageItem[] | undefined => {
   return items?.length === 0 || items?.some(({ url, error }) => url ?? error) ? items : undefined;
 };
 
-/** What the error of an item means; one without a code is the provider's own. */
+/** The meaning of an item's error; an error without a code is the provider's own fault. */
 const verdictOf = ({ error }: ImageItem): Verdict => {
   const told = errorIn({ error });
   return told ? classify(ARK_ERRORS, told) : { errorClass: 'error' };

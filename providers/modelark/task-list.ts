@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
 import type { TaskListing } from '../../core/provider-calls/providers.ts';
-import { type HttpAnswer, logUnreadable, optionalText, readBody } from '../http.ts';
+import { answerText, type HttpAnswer, logUnreadable, readBody } from '../http.ts';
 import { untoldList } from '../task-lists.ts';
 import { taskStateOf } from '../task-states.ts';
 import { TASKS_PATH } from './videos.ts';
 
 /** A list: https://www.volcengine.com/docs/82379/1521675 */
-const Page = z.object({ items: z.array(z.object({ id: optionalText(), status: optionalText() })) });
+const Page = z.object({ items: z.array(z.object({ id: answerText(), status: answerText() })) });
 
 /** Ids of one call, whose URL is then some 2,500 characters long. */
 const IDS_AT_ONCE = 50;

@@ -2,7 +2,7 @@ import { asksForVisibleMark } from '../../core/environment.ts';
 import type { ProviderPlan } from '../../core/provider-calls/providers.ts';
 import type { VideoRequest } from '../../core/requests/request-rules.ts';
 
-/** Where tasks are created, and queried by `/<id>`. */
+/** The path for creating tasks, and with `/<id>` for queries. */
 export const TASKS_PATH = '/contents/generations/tasks';
 
 const image = (url: string, role: string) => ({ type: 'image_url', image_url: { url }, role });

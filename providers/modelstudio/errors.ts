@@ -57,7 +57,7 @@ const ROWS: readonly ErrorRow[] = [
   },
 ];
 
-/** What Model Studio documents of its errors. It names fields in the message, by their path in the body. */
+/** The errors that Model Studio documents. Model Studio names fields in the message, by their path in the body. */
 export const MODEL_STUDIO_ERRORS: ProviderErrors = {
   rows: ROWS,
   places: [
@@ -76,7 +76,7 @@ export const MODEL_STUDIO_ERRORS: ProviderErrors = {
 /** A general code with a precise one in its message: `InvalidParameter`, "<400> InternalError.Algo.InvalidParameter: …". */
 const PREFIX = /^<\d{3}>/;
 
-/** An error by its most precise code: a general one often has another within its message. */
+/** An error by its most precise code: the message of a general error often contains a more precise code. */
 export const preciseError = (error: ToldError): ToldError => {
   const [code, inner] = codesOf(error);
   return inner !== undefined && PREFIX.test(error.message ?? '')

@@ -20,10 +20,10 @@ import {
 } from '../failures.ts';
 import {
   type Answered,
+  answerText,
   type HttpAnswer,
   optional,
   optionalNumber,
-  optionalText,
   readBody,
   requiredText,
 } from '../http.ts';
@@ -42,7 +42,7 @@ import { hasTasks, planModelStudioImages } from './images.ts';
 import { listUnfinished } from './task-list.ts';
 import { planModelStudioVideo } from './videos.ts';
 
-const Content = z.array(z.catch(z.object({ image: optionalText() }), { image: undefined }));
+const Content = z.array(z.catch(z.object({ image: answerText() }), { image: undefined }));
 /** Anything else than images in a choice, such as a refusal in words, is no output. */
 const Choices = z.catch(
   z.array(z.object({ message: optional(z.object({ content: z.catch(optional(Content), undefined) })) })),
@@ -67,7 +67,7 @@ const TaskBody = z.object({
     code: z.optional(z.unknown()),
     message: z.optional(z.unknown()),
     choices: optional(Choices),
-    video_url: z.catch(optionalText(), undefined),
+    video_url: z.catch(answerText(), undefined),
   }),
   usage: z.optional(z.unknown()),
 });

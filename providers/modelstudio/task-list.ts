@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
 import type { TaskListing } from '../../core/provider-calls/providers.ts';
-import { type HttpAnswer, logUnreadable, optionalNumber, optionalText, readBody } from '../http.ts';
+import { answerText, type HttpAnswer, logUnreadable, optionalNumber, readBody } from '../http.ts';
 import { untoldList } from '../task-lists.ts';
 import { taskStateOf } from '../task-states.ts';
 
 /** One page of a list: https://www.alibabacloud.com/help/en/model-studio/manage-asynchronous-tasks */
 const Page = z.object({
-  data: z.array(z.object({ task_id: optionalText(), status: optionalText() })),
+  data: z.array(z.object({ task_id: answerText(), status: answerText() })),
   total_page: optionalNumber(),
 });
 type Page = z.output<typeof Page>;
@@ -48,7 +48,7 @@ const isWhole = (pages: readonly Page[]): boolean => {
   return pages.length >= first.total_page;
 };
 
-/** The pages of a status; why there are none, when one of them was not told. */
+/** The pages of tasks with a status, or the reason why a page could not be read. */
 const listStatus = async (
   status: 'RUNNING' | 'PENDING',
   expected: number,

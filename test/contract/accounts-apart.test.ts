@@ -27,6 +27,7 @@ beforeAll(async () => {
 /** A valid body for a POST to this path; paths without a body ignore it. */
 const bodyFor = (path: string) => {
   if (path === '/v1/generations') return anUndrawnGeneration();
+  if (path === '/v1/quotes') return { kind: 'image', ...anUndrawnGeneration() };
   if (path === '/v1/uploads') return { contentType: 'image/png', bytes: 10 };
   return path === '/v1/videos' ? anUnfilmedVideo() : { requestIds: [] };
 };

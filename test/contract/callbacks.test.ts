@@ -130,6 +130,6 @@ test('A callback for a deleted request is answered with 200 and restores nothing
   expect(answers.map(({ status }) => status)).toEqual(CLAIMS.map(() => 200));
   expect(refusal(await caller.get(videoPath(requestId)))).toEqual([404, 'not_found']);
   const left = await itemsNaming(caller.service, requestId);
-  // The ledger and its mark keep it, and the end-user whom it made is named by it.
+  // The ledger and the request's deletion mark keep the id, and the end-user that the request created names it.
   expect(left.filter((item) => !/LEDGER#|DELETED#|END_USER#/.test(item))).toEqual([]);
 });

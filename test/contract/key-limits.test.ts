@@ -15,8 +15,8 @@ const newLimitedCaller = async (requestsPerSecond: number, burst: number): Promi
 };
 const retryAfter = ({ headers }: Answer<unknown>): number => Number(headers.get('retry-after'));
 /**
- * Sends the first request alone, so that it fills the bucket, then the others at once: concurrent requests may arrive
- * a few milliseconds out of order, and the last of a burst depends on the order.
+ * Sends the first request alone, to fill the bucket, and the rest at once. Concurrent requests may arrive a few
+ * milliseconds out of order, and the last answer of a burst depends on the order.
  */
 const atOnce = async (caller: Caller, count: number, path = '/v1/balance') => [
   await caller.get(path),

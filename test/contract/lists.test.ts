@@ -15,7 +15,7 @@ beforeAll(async () => {
   const service = await sharedService();
   [caller, other] = await Promise.all([newCaller(service), newCaller(service)]);
   const made: AnyRecord[] = [];
-  // Created one after the other, so their creation times differ.
+  // Created in sequence, with different creation times.
   for (const make of [succeeded, failed, failed]) {
     made.push(await make(caller, { endUserEmail: ADA }), await make(caller, { endUserEmail: BOB }));
   }

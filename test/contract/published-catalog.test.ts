@@ -2,8 +2,8 @@ import { expect, test } from '@jest/globals';
 import { CATALOG, DEFAULT_RATES } from '../../core/models/catalog.ts';
 import { useCaller } from './support/use-caller.ts';
 
-const caller = useCaller(0);
-const publishing = useCaller(0, 'guarded');
+const caller = useCaller(0, 'guarded');
+const publishing = useCaller(0);
 
 test('The catalog lists exactly the models of the service, as they are published', async () => {
   const { status, body } = await caller.get('/v1/models');

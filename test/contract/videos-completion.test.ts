@@ -14,7 +14,10 @@ const ONE_WAIT = [
   ...['Store outputs', 'Settle request'],
 ];
 const ONE_REFUSAL = ['Dispatch request', 'Where does the request stand?', 'Wait for busy provider'];
-/** Requests by kind, each with the states that its execution enters. All run at once while the tests check them one by one. */
+/**
+ * Requests by kind, each with the states that its execution enters. All requests run at once; the tests check them in
+ * sequence.
+ */
 const REQUESTS = {
   'called back twice': { directives: '[delay=0.5][callback=twice]', states: ONE_WAIT },
   'called back before it waits': { directives: '[delay=0]', states: ONE_WAIT },

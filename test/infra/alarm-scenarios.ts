@@ -13,7 +13,7 @@ const { countMetric, METRIC, measure } = await import('../../core/observability.
 /** What happened, newest first or not. */
 export type Story = Point[];
 
-/** When an alarm rings, in words of the guide; stories that ring it, and stories next to them that do not. */
+/** When an alarm rings, in words of the guide, with stories that ring the alarm and neighbouring stories that do not. */
 export interface Scenario {
   rings: string;
   ringing: Story[];

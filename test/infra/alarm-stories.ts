@@ -2,7 +2,7 @@ import { answered, aws, DAY, ended, HOUR, MINUTE, ours, type Story, times } from
 
 const { countMetric, METRIC, measure } = await import('../../core/observability.ts');
 
-/** What happened to a small deployment: the story, and one alarm that rings in it; `undefined` when none does. */
+/** What happened to a small deployment: the story, and an alarm that rings in the story; `undefined` for silence. */
 export interface AlarmStory {
   story: Story;
   rings: string | undefined;

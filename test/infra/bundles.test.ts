@@ -42,10 +42,10 @@ const maxKilobytesOf = (name: string): number => {
 
 const NAMES = functionNames();
 /** Functions that a stack has only when it is asked for them. */
-const OPTIONAL = ['sandbox/answer-as-providers', 'events/run-canary'];
+const OPTIONAL = ['sandbox/answer-as-providers', 'events/run-canary', 'api/create-quote'];
 /** The functions that measure videos. */
 const VIDEO_FUNCTIONS = ['media/measure-clips', 'workflow/store-outputs'];
-/** The files of a bundle: its module; the pages beside the function that publishes them; the thread and the library of one that measures videos. */
+/** The files of a bundle: the module, and for some functions the public pages, or the measuring thread with its library. */
 const filesOf = (name: string): string[] => {
   const pages = name === 'events/publish-pages' ? [...PUBLIC_PAGES, ...CONSOLE_PAGES] : [];
   const forVideos = VIDEO_FUNCTIONS.includes(name)
@@ -93,7 +93,10 @@ test('there is exactly one bundle for each function of the stack, the stand-in f
     readdirSync(join(folder, group)).map((name) => `${group}/${name}`),
   );
 
-  const { functions } = await synthesizeService({ ...DEVELOPMENT, ...SANDBOX, canary: 'xSD4.5' });
+  const { functions } = await synthesizeService({
+    ...{ ...DEVELOPMENT, ...SANDBOX },
+    ...{ canary: 'xSD4.5', publishRates: 'true' },
+  });
   expect(bundles.toSorted()).toEqual(Object.keys(functions).toSorted());
   expect(bundles.toSorted()).toEqual(NAMES.toSorted());
   expect(Object.keys((await synthesizeService()).functions).toSorted()).toEqual(

@@ -17,6 +17,7 @@ const TIMEOUT_SECONDS: Record<string, number> = {
   'api/bulk-delete-generations': 29,
   'api/create-generation': 29,
   'api/create-openai-image': 300,
+  'api/create-quote': 29,
   'api/create-upload': 29,
   'api/create-video': 29,
   'api/delete-end-user': 29,

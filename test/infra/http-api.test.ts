@@ -14,7 +14,7 @@ const ROUTES = [
   ...Object.entries({ ...CORE_ROUTES, ...OPENAI_ROUTES }),
   ...Object.values(OPENAI_VIDEO_ROUTES).map((route) => [OPENAI_VIDEOS, route] as const),
 ].map(([name, { method, path }]) => [method, path, `api/${name}`] as const);
-/** A path's first route takes every method that has no route of its own: its function refuses the others. */
+/** The first route of a path takes every method without a route, and refuses such methods. */
 const methodOf = (name: string, method: string, path: string): string =>
   ROUTES.find((route) => route[1] === path)?.[2] === name ? 'ANY' : method;
 /** The function that answers unknown paths for OpenAI's clients, in their shape, and the paths. */
@@ -63,7 +63,7 @@ const between = [
   .map((path) => (path === '/' ? '' : path))
   .filter((path) => !ROUTES.some((route) => route[1] === path) && !UNKNOWN_TO_OPENAI.includes(path));
 
-const service = await synthesizeService();
+const service = await synthesizeService({ publishRates: 'true' });
 const pathOf = (reference: { Ref: string } | { 'Fn::GetAtt': [string, string] }): string => {
   if (!('Ref' in reference)) return '';
   const { PathPart, ParentId } = service.resources[reference.Ref]?.Properties ?? {};
@@ -284,6 +284,16 @@ describe("the gateway's own errors", () => {
       ...(code === 'internal_error' ? { 'gatewayresponse.header.Retry-After': "'2'" } : {}),
     });
   });
+});
+
+test('without published rates there is no route for quotes and no function', async () => {
+  const { resources, functions } = await synthesizeService();
+
+  expect(Object.keys(functions)).not.toContain('api/create-quote');
+  const parts = ofType(resources, 'AWS::ApiGateway::Resource').map(
+    ([, { Properties }]) => Properties.PathPart,
+  );
+  expect(parts).not.toContain('quotes');
 });
 
 test("without the surface for OpenAI's clients there are neither its routes nor its functions", async () => {

@@ -93,8 +93,8 @@ const isOfAction = async (action: string, arn: string): Promise<boolean> => {
 };
 
 /**
- * Mismatches of a statement with AWS's service data: actions that support none of its resources and so allow nothing,
- * and resources that none of its actions supports.
+ * Mismatches of a statement with AWS's service data: actions that allow nothing because they support no listed
+ * resource, and resources that no listed action supports.
  */
 export const misfitsOf = async (actions: readonly string[], arns: readonly string[]): Promise<string[]> => {
   const fits = await Promise.all(

@@ -34,7 +34,10 @@ const at = (resource: Resource, path: string): unknown =>
     .split('.')
     .reduce<unknown>((value, name) => (value as Record<string, unknown>)?.[name], resource.Properties);
 
-/** The functions called by their ARN: those of tasks and of custom resources. An update replaces another one with all that call it. */
+/**
+ * The functions called by their ARN: those of tasks and of custom resources. An update replaces any other function
+ * together with its callers.
+ */
 const isCalledByArn = (logicalId: string): boolean =>
   /Workflow|^DeliveryCreateSigningKey|^PublicPagesPublish|^ExecutionStopper/.test(logicalId);
 
@@ -65,8 +68,8 @@ const held = async (): Promise<Held> => {
 const committed: Held = JSON.parse(readFileSync(new URL('never-replaced.json', import.meta.url), 'utf8'));
 
 test('no upgrade replaces or removes what holds data or is called by its ARN: compare test/infra/never-replaced.json', async () => {
-  // A line that changes here deletes what the resource holds, or breaks those who call it, or fails the upgrade. A new resource is a
-  // new line.
+  // A changed line in this list deletes what the resource holds, breaks the resource's callers, or fails the upgrade.
+  // A new resource is a new line.
   expect(await held()).toEqual(committed);
 });
 

@@ -7,7 +7,7 @@ const real = await synthesizeService();
 const sandbox = await synthesizeService({ ...DEVELOPMENT, ...SANDBOX });
 
 const STAND_IN = 'sandbox/answer-as-providers';
-/** Functions that call providers, and those that only need to know whether there is a key. */
+/** Functions that call providers, and functions that only need to know whether a key exists. */
 const CALLERS = ['workflow/dispatch-request', 'workflow/query-provider', 'api/get-video', 'events/reconcile'];
 const KNOWERS = ['api/create-generation', 'api/create-video', 'api/list-models', 'api/create-openai-image'];
 const variablesOf = (name: string) => sandbox.functions[name]?.properties.Environment.Variables;

@@ -35,6 +35,7 @@ export const projectContext = (): Record<string, unknown> =>
 export const EVERYTHING_CONFIGURED = {
   canary: 'xSD4.5',
   guardrailId: 'guardrail1',
+  publishRates: 'true',
   ...Object.fromEntries(
     PROVIDER_IDS.map((id) => [namesOfProvider(id).previousBaseUrlContextKey, `https://${id}.example`]),
   ),

@@ -16,7 +16,7 @@ beforeAll(async () => {
   roles = rolesOf(service);
 });
 
-/** What a role is allowed. Makes every call, so that each permission that allows one counts as used. */
+/** What a role is allowed. Makes every call: each permission that allows a call then counts as used. */
 const allowedTo = (name: string): Misuse[] =>
   misuses.filter((misuse) => MISUSES[misuse].filter((call) => roles.isAllowed(name, call)).length > 0);
 

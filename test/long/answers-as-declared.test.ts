@@ -44,6 +44,7 @@ const BODIES: Record<string, () => unknown> = {
   '/v1/generations': () => anUndrawnGeneration(),
   '/v1/videos': () => anUnfilmedVideo(),
   '/v1/generations/bulk-delete': () => ({ requestIds: [] }),
+  '/v1/quotes': () => ({ kind: 'image', ...anUndrawnGeneration() }),
   '/v1/uploads': () => ({ contentType: 'image/png', bytes: 10 }),
 };
 
@@ -80,6 +81,8 @@ test('Every status that the document declares is answered: by a call here, or th
     await caller.post(path, { ...(BODIES[path]?.() as object), endUserEmail: owned }, headers);
   }
   await call(await newCaller(caller.service, 0), 'POST', '/v1/uploads', BODIES['/v1/uploads']?.());
+  const clip = { kind: 'video', ...anUnfilmedVideo(), referenceVideos: ['https://example.com/a.mp4'] };
+  await call(await newCaller(caller.service, 0), 'POST', '/v1/quotes', clip);
   await caller.get(`/v1/videos/${video.body.requestId}`);
   for (const { method, path } of ROUTES) {
     const absent = path.startsWith('/v1/videos') ? 'vid_01ARZ3NDEKTSV4RRFFQ69G5FAV' : undefined;
@@ -107,6 +110,6 @@ test('Every status that the document declares is answered: by a call here, or th
   const missing = declared.filter((answer) => !answersSeen().has(answer));
 
   expect(missing.toSorted()).toEqual(faultAnswers().toSorted());
-  // 19 operations with a success and five refusals each, and 21 refusals of some.
-  expect(declared).toHaveLength(135);
+  // 20 operations with a success and five refusals each, and 25 refusals of some.
+  expect(declared).toHaveLength(145);
 });

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** All examples are of one account, one after another, and each language twice: the second time must be as the first. */
+/** All examples run in sequence as one account, each language twice: the second run must equal the first. */
 const TIMES = [1, 2];
 const environmentOf = ({ key }: Caller) => ({
   ...process.env,
@@ -32,7 +32,7 @@ const environmentOf = ({ key }: Caller) => ({
 });
 
 test.each(TIMES)('The examples in curl run as written, with the ids of what they made (%i)', async () => {
-  // The quick start is run by test/contract/quick-start.test.ts.
+  // The quick start is run by quick-start.test.ts.
   const [_setUp, quickStart = '', ...examples] = examplesIn('sh');
   const ids = new Map<string, string>();
   const filled = (code: string): string =>

@@ -42,7 +42,7 @@ interface RouteRow {
 }
 
 test('A provider that is killed in the middle of forty requests loses none of them, and none is paid twice', async () => {
-  /** The creations that ModelArk took, by prompt: when it answered them, if it did. */
+  /** The creations that ModelArk took, by prompt, with the time of the answer, if any. */
   const taken = new Map<string, { isAnswered: boolean }>();
   proxy.stop = ({ path, body }, response) => {
     if (!path.endsWith('/images/generations')) return false;

@@ -8,9 +8,12 @@ export interface Scenario {
   path: '/v1/generations' | '/v1/videos';
   body: Record<string, unknown>;
   idempotencyKey: string;
-  /** Concurrent creations by one account can refuse each other's first attempt; with an account of its own, none is refused. */
+  /** Concurrent creations by one account can refuse each other's first attempt, so every request has its own account. */
   account: 'alone' | 'shared';
-  /** How its request ends unless its call is lost: with all outputs, half of them, or refused by the provider. */
+  /**
+   * How the request ends unless its call is lost: with all outputs, with half of the outputs, or refused by the
+   * provider.
+   */
   ending: 'whole' | 'half' | 'refused';
 }
 
@@ -23,7 +26,7 @@ export interface KillPoint {
   context?: Record<string, number>;
   /** Set if the kill prevents the caller's answer: whether the creation was accepted all the same. */
   acceptedUnanswered?: boolean;
-  /** Whether its outputs are stored before the kill, so that it cannot lose them. */
+  /** Whether the outputs are stored before the kill, and cannot be lost. */
   outputsStored?: boolean;
 }
 
@@ -62,7 +65,7 @@ const calledBackVideo = (): Scenario => scenario('/v1/videos', 'whole', aVideo({
 export const companions = (): Scenario[] =>
   [aPicture(), halfOfTwo(), refused()].map((each) => ({ ...each, account: 'shared' }));
 
-/** A fault in the transaction that creates or ends this request: no other contains its end-user's address. */
+/** A fault in the transaction that creates or ends this request, found by the end-user's address. */
 const inTransaction = (caller: string, { body }: Scenario, effect: Fault['effect']): Fault => ({
   ...{ call: 'dynamodb:TransactWriteItems', principal: `*${caller}Function*`, effect },
   contains: String(body.endUserEmail),

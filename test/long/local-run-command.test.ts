@@ -68,8 +68,8 @@ const createUnfinished = async (): Promise<AnyRecord[]> => {
 const expectAllEnded = async (begun: AnyRecord[]): Promise<void> => {
   const ended = await Promise.all(begun.map(({ requestId }) => settled(caller, requestId)));
   await expectPaidOnce(caller, ended);
-  // A call under way is lost with the run. The two requests that wait to retry are rarely in a call, so at least one
-  // was not when the run stopped: it continues as if nothing had happened.
+  // A call under way is lost with the run. Two requests wait to retry and are rarely in a call. At least one was
+  // outside a call when the run stopped, and continues as if nothing had happened.
   expect(ended.slice(2, 4).map(({ status }) => status)).toContain('succeeded');
 };
 

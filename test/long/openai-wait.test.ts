@@ -25,7 +25,7 @@ test("OpenAI's client gets an image that takes longer than API Gateway's 29 s wi
 /** A silence that a call by itself has, and a stream never. */
 const SILENT_MS = 20_000;
 
-/** A proxy in front of the run that ends a call which is silent for so long in either direction, and counts those that it ended. */
+/** A proxy in front of the run, which ends and counts calls that are silent for the given time in either direction. */
 const openImpatientProxy = async () => {
   const { port } = new URL(service.baseUrl);
   const ended: string[] = [];

@@ -45,7 +45,7 @@ inBrowser(
       await page.getByRole('heading', { name: 'Timeline' }).waitFor();
       expect(problems).toEqual([]);
 
-      // Started again, the address is another one: the page of the old one says so.
+      // A restarted console has a new address, and the page of the old address says so.
       await page.evaluate("sessionStorage.setItem('operatorToken', 'old')");
       await page.reload();
       await page.getByText('open the address that the terminal shows').waitFor();

@@ -53,7 +53,7 @@ describe('Where private targets are not allowed, creation refuses a webhook to',
 /** Names a machine may have for itself; the resolver knows only some. */
 const NAMES = [hostname(), 'ip6-localhost', 'localhost.localdomain'];
 
-/** A name other than `localhost` that resolves to this machine and accepts connections; undefined if there is none. */
+/** A name other than `localhost` that resolves to this machine and accepts connections. Undefined for no such name. */
 const aNameOfThisMachine = async (): Promise<string | undefined> => {
   for (const name of NAMES) {
     const addresses = await lookup(name, { all: true }).catch(() => []);

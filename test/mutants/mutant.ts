@@ -20,14 +20,14 @@ export interface Planting {
   /** Names it among all. */
   name: string;
   file: string;
-  /** The text of its file with the bug in it. Throws when that text is not the one that it was made for. */
+  /** The text of its file with the bug in it. Throws when the text differs from the text that the mutant was made for. */
   plantedIn(source: string): string;
 }
 
 /** A bug written by hand: one line or condition of one file, changed. Its name says what the service does wrong with it. */
 export interface Mutant extends Planting {
   area: Area;
-  /** The text to replace. It occurs exactly once in the file, and is kept short, so that it seldom moves. */
+  /** The text to replace. The text occurs exactly once in the file. A short text seldom changes. */
   before: string;
   after: string;
 }

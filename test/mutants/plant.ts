@@ -10,7 +10,7 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** A copy of the project in a temporary folder, with the project's own `node_modules`. */
 export interface Copy {
   root: string;
-  /** Jest's cache of this copy. It goes with the copy, so no text of one mutant outlives it. */
+  /** Jest's cache of this copy. The cache goes with the copy, so no text of a mutant outlives the mutant. */
   cache: string;
 }
 

@@ -15,7 +15,10 @@ interface Line extends Finding {
   suite: Suite;
 }
 
-/** Keeps findings in a file of one JSON object a line, so that a run that is cut goes on where it was; in memory without a file. */
+/**
+ * Keeps findings in a file with a JSON object a line, from which an interrupted run continues; in memory without a
+ * file.
+ */
 export const openResults = (file: string | undefined): Results => {
   const found = new Map<string, Findings>();
   const keep = ({ mutant, suite, ...finding }: Line): void => {

@@ -42,7 +42,7 @@ interface Ended {
   timedOut: boolean;
 }
 
-/** Processes that run now: none outlives this one. */
+/** Running child processes, which end with this process. */
 const running = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');

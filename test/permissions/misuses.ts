@@ -53,7 +53,7 @@ const set = (key: ItemKey, ...names: string[]): TableCall => [
   'UpdateItem',
   { Key: text(key), UpdateExpression: `SET ${names.map((name) => `${name} = :x`).join(', ')}` },
 ];
-/** Changes one of these attributes, in any way that names it. */
+/** Changes one of the given attributes, by any expression that names the attribute. */
 const change = (key: ItemKey, ...names: string[]): TableCall[] =>
   names.flatMap((name): TableCall[] => [
     set(key, name),

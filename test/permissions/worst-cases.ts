@@ -114,6 +114,15 @@ export const WORST_CASES: readonly WorstCase[] = [
   },
   { of: ['api/create-video'], could: ['calls', 'money', 'requests', 'creation'] },
   {
+    of: ['api/create-quote'],
+    could: [
+      ...(['calls', READ_REQUESTS, 'read end-users', 'read rates and switches', SIGN] as const),
+      ...(['see which providers have a key', 'see the concurrency of the AWS account'] as const),
+      ...(['fill the slots for judging prompts', 'have texts judged at our cost'] as const),
+      ...(['fill the slots for measuring clips', 'have clips fetched and measured'] as const),
+    ],
+  },
+  {
     of: ['api/openai-videos'],
     could: [
       ...(['calls', 'money', 'requests', 'creation', 'remove idempotency records'] as const),

@@ -1,6 +1,6 @@
 /**
- * Plays this release after another one, in the simulation, and prints how requests ended. Some were under way in the table of the other,
- * which it reads from its input, others during a deployment.
+ * Plays this release after another one, in the simulation, and prints how requests ended. Some requests were open in
+ * the table of the other release, which the program reads from its input; some began during a deployment.
  */
 import { text } from 'node:stream/consumers';
 import type { Service } from '../simulation/known-faults/service.ts';
@@ -71,8 +71,8 @@ const continueTable = ({ at, apiKey, items }: Recorded['table']): Promise<Contin
   });
 
 /**
- * Begins requests of each kind under the definitions of one release, and deploys those of the others one after the other, the last
- * after this long.
+ * Begins requests of each kind under the definitions of one release, and deploys the definitions of the remaining
+ * releases in sequence, the last after the given time.
  */
 const cross = async (
   service: Service,

@@ -98,7 +98,8 @@ const play = async (service: Service): Promise<void> => {
   }
   await scheduler.advance(20 * MINUTE_MS);
 
-  // Videos: one at a time at their route, with reference videos; one that its provider never finishes.
+  // Videos, run in sequence by their route: videos with reference videos, and a video that the provider never
+  // finishes.
   const referenceVideos = ['https://clips.caller.example/mp4/0'];
   await create('works', { ...video, referenceVideos, ...hook('gone') });
   const others = [await create('slow', { ...video }), await create('works', { ...video })];

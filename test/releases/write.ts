@@ -1,6 +1,7 @@
 /**
- * `npm run fixtures -- --release 1.2.3`: writes the fixtures of a release to `test/releases/<version>/`, and removes those of the one
- * before. Takes a checkout of the tag when there is one, else this tree, which must have that version. Takes half a minute.
+ * `npm run fixtures -- --release 1.2.3`: writes the fixtures of a release to `test/releases/<version>/`, and removes
+ * those of the one before. Takes a checkout of the tag if the tag exists, else this tree, whose version must match.
+ * Takes half a minute.
  */
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -236,7 +236,10 @@ describe.each(TASKS)('$file: $name', ({ file, name, task }) => {
   });
 });
 
-/** Whether a path from this state to itself leads only through errors and waits, so that only the execution's time limit ends it. */
+/**
+ * Whether a path from this state to itself leads only through errors and waits: only the execution's time limit ends
+ * such a loop.
+ */
 const repeatsAfter = (definition: Definition, name: string, error: string): boolean => {
   const nextAfterError = ({ Catch = [] }: State): string | undefined =>
     Catch.find(({ ErrorEquals }) => ErrorEquals.includes(error) || ErrorEquals.includes('States.ALL'))?.Next;

@@ -59,10 +59,10 @@ export const realFunctions = (
   'dispatch-request': () => dispatchRequest(requestId, providerRouteOf),
   'await-capacity': (payload) => {
     const { position } = payload as { position: QueuePosition & { timeoutSeconds: number } };
-    return awaitCapacity(requestId, tokenIn(payload), entryIn(payload), position);
+    return awaitCapacity({ requestId, taskToken: tokenIn(payload), ...entryIn(payload) }, position);
   },
   'await-provider': (payload) =>
-    awaitProvider(requestId, tokenIn(payload), entryIn(payload), providerRouteOf),
+    awaitProvider({ requestId, taskToken: tokenIn(payload), ...entryIn(payload) }, providerRouteOf),
   'query-provider': () => queryProvider(requestId, providerRouteOf),
   'store-outputs': async () => {
     const request = storedRequest(requestId);

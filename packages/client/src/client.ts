@@ -31,10 +31,12 @@ import type {
   Model,
   Models,
   NewGeneration,
+  NewQuote,
   NewUpload,
   NewVideo,
   QueuedImages,
   QueuedVideo,
+  Quote,
   Upload,
   Usage,
   VideoItem,
@@ -77,6 +79,11 @@ export class GenerationClient {
   /** Accepts a request for a video and debits it once, however often it has to be sent. Uploads files among its URLs. */
   createVideo(body: WithFiles<NewVideo>, options?: CreateOptions): Promise<QueuedVideo> {
     return this.#create(['videos'], body, options);
+  }
+
+  /** What a creation would cost now, where the operator publishes rates. Makes and debits nothing. */
+  quote(body: NewQuote, options?: CallOptions): Promise<Quote> {
+    return this.#http.call('POST', ['quotes'], options, { body });
   }
 
   async #create<T>(path: Path, creation: object, options: CreateOptions = {}): Promise<T> {

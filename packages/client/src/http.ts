@@ -113,9 +113,10 @@ export class Http {
   }
 
   /**
-   * The body of the answer. Repeats the call, with the same body and key, where the service may not have seen it or
-   * asks for it. Throws `ApiError`, `ConnectionError`, `TimeoutError`, `AbortedError`, `TypeError` for a path or a key
-   * that cannot be sent, and what `onResponse` throws.
+   * Makes a call and returns the body of the answer. Repeats the call, with the same body and idempotency key, when
+   * the service may not have seen the call or asks for a repetition. Throws `ApiError`, `ConnectionError`,
+   * `TimeoutError`, `AbortedError`, `TypeError` for a path or a key that cannot be sent, and what `onResponse`
+   * throws.
    */
   async call<T>(
     method: Method,

@@ -15,9 +15,9 @@ interface Next {
 }
 
 /**
- * A list. Awaited it is its first page; iterated it is every item, newest first, each once. Items created while
- * iterating move others to later pages; items already returned are skipped. Deleting while iterating moves items to
- * pages that were read: collect first, then delete.
+ * A list of the service. Awaiting the list gives its first page; iterating gives every item once, newest first. Items
+ * created while iterating move others to later pages; items already returned are skipped. Deleting while iterating
+ * moves items to pages that were read: collect first, then delete.
  */
 export class PageList<Item> implements AsyncIterable<Item>, PromiseLike<Page<Item>> {
   readonly #fetchPage: (page: number, next?: Next) => Promise<Page<Item>>;

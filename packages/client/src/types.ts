@@ -468,6 +468,9 @@ export interface NewGeneration {
   readonly promptExtend?: boolean | undefined;
 }
 
+/** The body of a creation, and its `kind`. */
+export type NewQuote = QuotedGeneration | QuotedVideo;
+
 /** A file to upload. */
 export interface NewUpload {
   /** The type of the file. It is sent, stored and served as this type. */
@@ -588,6 +591,105 @@ export interface QueuedVideo {
   readonly status: "queued";
   /** Where to read this record. */
   readonly pollUrl: string;
+}
+
+/** What a creation would cost now. */
+export interface Quote {
+  /** The debit of the creation. */
+  readonly xTokens: number;
+  /** The balance now. */
+  readonly balance: number;
+  /** Whether the balance and each budget suffice now. */
+  readonly covered: boolean;
+  /** Empty without a budget. */
+  readonly budgets: readonly QuotedBudget[];
+}
+
+/** A budget that would count the request. */
+export interface QuotedBudget {
+  /** Whose budget it is. */
+  readonly of: "endUser" | "apiKey";
+  /** A UTC day, or a calendar month in UTC. */
+  readonly per: "day" | "month";
+  /** The most to spend. */
+  readonly limit: number;
+  /** Spent so far, less refunds, in xTokens. */
+  readonly spent: number;
+  /** When the count begins anew. */
+  readonly renewsAt: string;
+}
+
+/** A creation that is only to be priced. */
+export interface QuotedGeneration {
+  /** What the creation would make. */
+  readonly kind: "image";
+  /** A model that `GET /v1/models` lists now. */
+  readonly model: ImageModelId;
+  /** 1 to 4000 characters (code points) after trimming. */
+  readonly prompt: string;
+  /** Your own user, created on first use. An email address of at most 254 visible characters once it is trimmed, normalized (NFKC) and lower-cased. */
+  readonly endUserEmail: string;
+  /** Where to send the result. An absolute `https:` URL on a public host, without user information. */
+  readonly webhookUrl?: string | undefined;
+  /** One of the `sizePresets` of the model, or `<width>x<height>` within its `explicitSize`. Default: its `defaultSize`. */
+  readonly size?: string | undefined;
+  /** Default: `auto`, the only one with an explicit size. */
+  readonly aspectRatio?: "auto" | "square" | "landscape" | "portrait" | undefined;
+  /** Images to make, at most `maxImagesPerRequest` of the model; only 1 with `sequential`. Default: 1. */
+  readonly n?: number | undefined;
+  /** URLs of reference images, at most `maxReferences` of the model. */
+  readonly references?: readonly string[] | undefined;
+  /** A series of related images, where `capabilities.sequential` of the model is true. */
+  readonly sequential?: "auto" | undefined;
+  /** Only with `sequential`. */
+  readonly sequentialOptions?: {
+    /** Most images of the series: with the number of references at most `maxImagesPerRequest` of the model, which is the default. */
+    readonly maxImages?: number | undefined;
+  } | undefined;
+  /** Where `parameters` of the model has it: makes a repetition similar. Of several calls to the provider, each gets the next one. */
+  readonly seed?: number | undefined;
+  /** Where `parameters` of the model has it: what shall not be seen. */
+  readonly negativePrompt?: string | undefined;
+  /** Where `parameters` of the model has it: whether its maker rewrites the prompt first. Default: the maker's. */
+  readonly promptExtend?: boolean | undefined;
+}
+
+/** A creation that is only to be priced. */
+export interface QuotedVideo {
+  /** What the creation would make. */
+  readonly kind: "video";
+  /** A model that `GET /v1/models` lists now. */
+  readonly model: VideoModelId;
+  /** 1 to 4000 characters (code points) after trimming. */
+  readonly prompt: string;
+  /** Your own user, created on first use. An email address of at most 254 visible characters once it is trimmed, normalized (NFKC) and lower-cased. */
+  readonly endUserEmail: string;
+  /** Where to send the result. An absolute `https:` URL on a public host, without user information. */
+  readonly webhookUrl?: string | undefined;
+  /** One of the `resolutions` of the model. Default: its `defaultResolution`. */
+  readonly resolution?: string | undefined;
+  /** Seconds, within `durationSec` of the model, which also has the default. */
+  readonly durationSec?: number | undefined;
+  /** URL of the first frame. Required where `requiresImage` of the model is true. */
+  readonly image?: string | undefined;
+  /** URL of the last frame; only together with `image`. */
+  readonly lastFrame?: string | undefined;
+  /** URLs, at most `maxReferenceImages` of the model; not with `image` or `lastFrame`. */
+  readonly referenceImages?: readonly string[] | undefined;
+  /** URLs, at most `maxReferenceVideos` of the model; not with `image` or `lastFrame`. Each is measured: at most `referenceVideoMaxSeconds`, and `maxCombinedSeconds` together with the output. */
+  readonly referenceVideos?: readonly string[] | undefined;
+  /** URLs, at most `maxReferenceAudios` of the model; not with `image` or `lastFrame`. */
+  readonly referenceAudios?: readonly string[] | undefined;
+  /** One of the `ratios` of the model; refused on a model without them. */
+  readonly ratio?: string | undefined;
+  /** Where `parameters` of the model has it: makes a repetition similar. Of several calls to the provider, each gets the next one. */
+  readonly seed?: number | undefined;
+  /** Where `parameters` of the model has it: what shall not be seen. */
+  readonly negativePrompt?: string | undefined;
+  /** Where `parameters` of the model has it: whether the video has sound. Default: what the operator set. */
+  readonly generateAudio?: boolean | undefined;
+  /** Where `parameters` of the model has it: whether its maker rewrites the prompt first. Default: the maker's. */
+  readonly promptExtend?: boolean | undefined;
 }
 
 /** Stands in place of `url` when the output could not be stored. It is refunded. */

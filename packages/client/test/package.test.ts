@@ -26,7 +26,7 @@ afterAll(async () => {
 const read = (name: string): string => readFileSync(join(own, name), 'utf8');
 
 describe('the package', () => {
-  // tarball.test.ts measures it.
+  // long/tarball.test.ts measures it.
   test('has a main entry that imports nothing', () => {
     expect(read('build/index.js')).not.toMatch(/\bimport\b|\brequire\b|node:|\bBuffer\b/);
   });

@@ -54,9 +54,9 @@ const MAX_FRAMES_PER_SECOND = 300;
 const MAX_SECONDS = 1e6;
 
 /**
- * Reads all packets of a video, those of MP4 and QuickTime also without edit lists. `said` is what its boxes say. Throws
- * `UnreadableVideoError` for a file that has no picture or no duration, is cut off or damaged, or has more than 300 pictures a second. A hostile
- * file can make the library throw anything.
+ * Reads all packets of a video; packets of MP4 and QuickTime are read a second time without edit lists. `said` is
+ * what the boxes of the file say. Throws `UnreadableVideoError` for a file that has no picture or no duration, is cut
+ * off or damaged, or has more than 300 pictures a second. A hostile file can make the library throw anything.
  */
 export const readVideo = async (
   libav: Libav,

@@ -45,11 +45,11 @@ const attemptsOf = async (id: string, count: number, through = sandbox) => {
 describe('a ModelArk callback', () => {
   test('is not sent for a task that was cancelled', async () => {
     const receiver = await openReceiver();
-    const id = await submit('a fox [queued=0.5] [delay=0]', receiver.url);
+    const id = await submit('a fox [queued=3] [delay=0]', receiver.url);
 
     const answer = await sandbox.call('DELETE', `/api/v3/contents/generations/tasks/${id}`);
     expect([answer.status, await answer.json()]).toEqual([200, {}]);
-    const witness = await submit('a fox [queued=0.6] [delay=0]', receiver.url);
+    const witness = await submit('a fox [queued=3.1] [delay=0]', receiver.url);
     await untilCalled(receiver, witness, 'succeeded');
 
     expect(await taskOf(id)).toMatchObject({ id, status: 'cancelled', error: null });

@@ -25,8 +25,8 @@ export const sharedService = async (name: SharedRun = 'default'): Promise<LocalS
 };
 
 /**
- * Sends one request: a string body as it is, any other as JSON. Throws when the answer lacks what every answer must have,
- * or is not as the OpenAPI document declares it, so every test checks that for the answers it gets.
+ * Sends one request: a string body unchanged, any other body as JSON. Throws when the answer lacks what every answer
+ * must have, or differs from the OpenAPI document: every test checks its answers.
  */
 export const send = async <T = Record<string, unknown>>(
   service: Pick<LocalService, 'baseUrl'>,

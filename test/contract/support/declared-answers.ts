@@ -33,7 +33,7 @@ export const openApi = JSON.parse(readFileSync(file, 'utf8')) as {
   };
 };
 
-/** Headers that say something, so that an answer may only have those that are declared. */
+/** Headers with a meaning for callers: an answer may have only declared headers. */
 const TELLING = ['location', 'retry-after', 'idempotency-replayed', 'allow'];
 
 /** Ids of a document that Ajv has. */

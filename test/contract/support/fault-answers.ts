@@ -17,6 +17,9 @@ const OTHERS = [
   'POST /v1/videos 422',
   'POST /v1/generations 503',
   'POST /v1/videos 503',
+  'POST /v1/quotes 409',
+  'POST /v1/quotes 422',
+  'POST /v1/quotes 503',
   'DELETE /v1/end-users/{email} 503',
   'PUT /v1/end-users/{email}/budget 503',
 ];

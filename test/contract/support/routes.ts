@@ -17,6 +17,7 @@ export const ROUTES: readonly Route[] = [
   { method: 'POST', path: '/v1/videos', scope: 'generations:write' },
   { method: 'GET', path: '/v1/videos', scope: 'generations:read' },
   { method: 'GET', path: '/v1/videos/{requestId}', scope: 'generations:read' },
+  { method: 'POST', path: '/v1/quotes', scope: 'generations:write' },
   { method: 'POST', path: '/v1/uploads', scope: 'generations:write' },
   { method: 'GET', path: '/v1/models', scope: 'models:read' },
   { method: 'GET', path: '/v1/end-users', scope: 'end-users:read' },

@@ -2,11 +2,11 @@ import type { StartOptions } from './local-service.ts';
 
 /**
  * The local runs that test files share, by name, with the CDK context of each. A run starts when the first test needs
- * it. Each file uses its own accounts, so that files do not disturb each other.
+ * it. Each file uses its own accounts, and files do not disturb each other.
  */
 export const SHARED_RUNS = {
-  /** Default settings, but a failed webhook delivery is retried every second, and OpenAI's clients wait less for a response. */
-  default: { webhookRetrySeconds: '1,1', openaiWaitSeconds: 6 },
+  /** Default settings, but rates are published, a failed webhook delivery is retried every second, and OpenAI's clients wait less for a response. */
+  default: { publishRates: 'true', webhookRetrySeconds: '1,1', openaiWaitSeconds: 6 },
   /** A content filter, short deadlines for images and videos, and two models without a route. */
   filtered: {
     guardrailId: 'test',
@@ -22,9 +22,8 @@ export const SHARED_RUNS = {
       'xW3.0sPro': { provider: 'modelark', upstreamModel: 'sandbox-xw3-pro' },
     }),
   },
-  /** No private webhook targets, published rates, and short pauses after short deadlines. No output can be fetched from the sandbox. */
+  /** No private webhook targets, no published rates, and short pauses after short deadlines. No output can be fetched from the sandbox. */
   guarded: {
-    publishRates: 'true',
     allowPrivateTargets: 'false',
     imageDeadlineSeconds: 2,
     pauseSeconds: 8,

@@ -98,7 +98,7 @@ export interface UpstreamTask {
   callbacks: { status: string; answer: number | string }[];
 }
 
-/** The only task whose prompt ends with this one; undefined before there is one. */
+/** The only task whose prompt ends with the given prompt; undefined before the task exists. */
 export const findUpstreamTask = async (
   { sandboxUrl }: Pick<LocalService, 'sandboxUrl'>,
   { prompt = '' }: { prompt?: string },

@@ -41,6 +41,7 @@ const eventOf = (name: EndpointName) => ({
   pathParameters: { email: EMAIL, requestId: name === 'get-video' ? VIDEO_ID : REQUEST_ID },
   ...(name === 'create-generation' && { body: aGenerationBody() }),
   ...(name === 'create-video' && { body: aVideoBody() }),
+  ...(name === 'create-quote' && { body: { kind: 'image', ...aGenerationBody() } }),
   ...(name === 'bulk-delete-generations' && { body: { requestIds: [REQUEST_ID, VIDEO_ID] } }),
 });
 

@@ -26,7 +26,10 @@ const isInstalled = hasFfmpeg();
 if (!isInstalled) console.warn('FFmpeg is not installed: no clip is compared with what it plays.');
 const withFfmpeg = isInstalled ? test : test.skip;
 
-/** Measures the files of all seeds in a thread, which is started anew behind one that takes too long or kills it. */
+/**
+ * Measures the files of all seeds in a thread. A file that takes too long or kills the thread is followed by a new
+ * thread.
+ */
 const measured = async (seeds: readonly number[], originals: readonly Uint8Array[]): Promise<Measured[]> => {
   const all: Measured[] = [];
   while (all.length < seeds.length) {

@@ -84,7 +84,7 @@ const check = ({ status, body }: Answer, headers: Record<string, unknown>, bytes
   if (status === 429 || status === 503) assert.match(String(headers['Retry-After']), /^[1-9]\d*$/);
 };
 
-/** The route of a method and a path as they were sent, with its parameters undecoded; undefined when there is none. */
+/** The route of a method and a path as sent, with undecoded parameters; undefined for an unknown route. */
 export const routeOf = (
   method: string,
   path: string,

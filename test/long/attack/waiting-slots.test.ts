@@ -22,7 +22,7 @@ beforeEach(() => {
   stopTime(NOW);
 });
 
-/** The calls that wait for images that never come, by account, and the outcomes of all others. */
+/** The calls that wait for images that never come, by account, and the outcomes of the remaining calls. */
 const waiting = new Map<string, number>();
 const attack = async (accountId: string, count: number, requestOf: (index: number) => object) => {
   const { headers } = await aCaller(memory, { account: { accountId, ...LITTLE } });

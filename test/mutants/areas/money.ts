@@ -125,8 +125,8 @@ export const MONEY = bugs('money', [
   [
     "a creation keeps to its key's budget as first read",
     'core/creation/write-creation.ts',
-    'keyBudgetOf(head, keyId)',
-    'keyBudgetOf(account, keyId)',
+    'budgetOwners(request, head, foundEndUser, keyId)',
+    'budgetOwners(request, account, foundEndUser, keyId)',
   ],
   [
     'a creation may spend as much again as a budget leaves',

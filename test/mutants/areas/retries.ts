@@ -83,8 +83,8 @@ export const RETRIES = bugs('retries', [
   [
     'a refusal that a rotated key causes fails the task',
     'core/waiting/query-tasks.ts',
-    'if (!isSince(refusedAt, REFUSED_TASK_MS)) return',
-    'if (!isSince(refusedAt, 1_000)) return',
+    'if (!isSince(refusedAt, REFUSED_TASK_MS, now)) return',
+    'if (!isSince(refusedAt, 1_000, now)) return',
   ],
   ['the task of a request that failed is left to run', 'core/ending/end-request.ts', 'mayHaveTasks ||', ''],
   [

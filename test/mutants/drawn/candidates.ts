@@ -13,7 +13,7 @@ export interface Candidate extends Planting {
   line: number;
   /** Of the text of its file: findings hold for it alone. */
   hash: string;
-  /** Whether it changes its file, into one that can be parsed. */
+  /** Whether the bug changes its file, and the changed file can be parsed. */
   isWellFormed(): boolean;
 }
 
@@ -27,7 +27,7 @@ export interface Source {
 const SOURCES = ['core/**/*.ts', 'functions/**/*.ts', 'providers/**/*.ts', 'statemachines/*.asl.json'];
 const LEFT_OUT = /^functions\/openapi\//;
 
-/** The files that bugs are made of, with those paths or below them; all without paths. */
+/** The files to make bugs in: at or below the given paths, or every file without paths. */
 export const readSources = (root: string, paths: readonly string[]): Source[] => {
   const files = globSync(SOURCES, { cwd: root }).filter((file) => !LEFT_OUT.test(file));
   const isChosen = (file: string): boolean =>

@@ -45,7 +45,7 @@ const openDrawn = (file: string): Results<Candidate> => {
   };
 };
 
-/** Findings without those of bugs that nothing found, so that these are asked again. */
+/** Findings without bugs that no suite found: a repeated run asks for such bugs again. */
 const withoutUnfound = (results: Results<Candidate>): Results<Candidate> => {
   const asked = new Set<string>();
   return {

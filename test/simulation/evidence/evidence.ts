@@ -15,7 +15,7 @@ export interface Made {
   urls: string[];
 }
 
-/** One creation call from its sending to its answer, as nobody inside the service could see it. */
+/** A creation call from sending to answer, as seen from outside of the service. */
 export interface CreationCall {
   requestId: string;
   /** The provider that it was sent to. */

@@ -6,7 +6,7 @@ import { CLOCKS_APART_MS } from '../world/clocks.ts';
 import { Part } from '../world/part.ts';
 import type { World } from '../world/world.ts';
 
-/** One request from its first write to its removal, as the table saw it. */
+/** A request from first write to removal, as seen by the table. */
 export interface Life {
   requestId: string;
   accountId: string;

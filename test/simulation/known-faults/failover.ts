@@ -32,7 +32,10 @@ export interface AroundOutage {
   repeated: number;
   /** Calls at the provider that was out of order, from 90 s after the beginning of the outage to its end. */
   callsWhileOpen: number;
-  /** The longest from the acceptance of a request to its first call in that time, in milliseconds; of those that did not try the provider. */
+  /**
+   * The longest time from acceptance to the first call in that period, in milliseconds, of requests that did not try
+   * the provider.
+   */
   longestMs: number;
 }
 

@@ -4,7 +4,10 @@ import { inService, type Service } from './service.ts';
 
 /** A request that began to wait while answers to the loop were on their way. */
 export interface Torn {
-  /** The command of the loop that was on its way as the request was created, and the one as it went on. */
+  /**
+   * The command of the loop in progress when the request was created, and the command in progress when the request
+   * continued.
+   */
   commands: [string, string];
   /** Which of its own calls the request made only during the second of them. */
   heldAt: number;
@@ -20,8 +23,9 @@ const LOOP_ENDS_MS = 15_000;
 const PHASE_MS = 5_000;
 
 /**
- * Creates a request during one call of the loop, and lets it go on with its wait during the same call or a later one. Takes each pair of the
- * calls between the return of the last permit and the end of the idle loop, in a world of its own.
+ * Creates a request during a call of the loop, and lets the request's wait continue during the same or a later call.
+ * Takes each pair of the calls between the return of the last permit and the end of the idle loop, in a world of its
+ * own.
  */
 export const measureTornReads = async (deployment: Deployment): Promise<Torn[]> => {
   const setting = { limits: { maxRunning: 1 }, phaseMs: PHASE_MS };

@@ -17,7 +17,10 @@ export const TIGHT_ROUTES = [tightRoutes(2, 1), tightRoutes(3, 2)] as const;
 
 /** The longest call to the table, with all its attempts. */
 const LATE_WRITE_MS = 22_000;
-/** The time of a decision, from its read of the route limit to its write: a choice is fair if it was so at any moment in between. */
+/**
+ * The time of a decision, from its read of the route limit to its write: a choice is fair if it was fair at some
+ * moment in between.
+ */
 const DECISION_MS = 10_000;
 /** From the deployment that removes a route until a run of the control loop, a minute later at most, has woken all that queue at the route. */
 const CLOSED_MS = 65_000 + MARGIN_MS;
@@ -195,7 +198,7 @@ export class Admission extends Part {
       const { deployedAt, leftSince } = this.world.evidence;
       if (!findRouteLimit(name)) this.checkClosed(key, name, Math.max(since, deployedAt));
       const leftAt = leftSince.get(name);
-      // Calls that were made stay there, and so do those that follow.
+      // Calls already made stay at the route, like the calls that follow.
       if (leftAt !== undefined && this.world.evidence.callsOf(requestIn(key)).length === 0)
         this.checkClosed(key, name, Math.max(since, leftAt));
     }

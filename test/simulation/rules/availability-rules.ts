@@ -17,9 +17,10 @@ const MAY_FAIL = 0.01;
 const KEY_MS = 1_210_000;
 
 /**
- * Checks that one route that is out of order, turns everything away or was left by hand, fails no request of a model that has another. At least 99 % of the
- * requests that the other route takes are taken there within two and a half minutes, whatever the first route's provider says or asks for. Requests
- * of which the first provider may have taken a call, as far as the service knows, stay there and are not counted.
+ * Checks that a route that is out of order, turns everything away or was switched off by hand fails no request of a
+ * model with a second route. At least 99 % of the requests that the other route takes are taken there within two and
+ * a half minutes, whatever the first route's provider says or asks for. Requests of which the first provider may have
+ * taken a call, as far as the service knows, stay there and are not counted.
  */
 export class Availability extends Part {
   /** The routes of each request's model when it was accepted. */

@@ -83,7 +83,7 @@ export class Capacity extends Part {
     this.reconsider();
   }
 
-  /** Notes which routes have room for those that wait, once all that happens at this instant has happened. */
+  /** Records the routes with room for waiting requests, after every event of this instant. */
   private reconsider(): void {
     if (this.waiting.size === 0 || this.isArmed) return;
     this.isArmed = true;
@@ -195,7 +195,7 @@ export class Capacity extends Part {
     return evidence.faultAt > acceptedAt && permitsOf(table.get({ ...routeLimitKey(name) })).has(requestId);
   }
 
-  /** Whether its provider finished everything long ago, and tells so: calls that count as open use nothing then. */
+  /** Whether the provider finished everything long ago and reports it: calls that still count as open use no capacity. */
   private isLongDone(requestId: string): boolean {
     const { evidence, scheduler } = this.world;
     return evidence.callsOf(requestId).every(({ end, made }) => {

@@ -77,7 +77,7 @@ export class Clips extends Part {
     }
   }
 
-  /** A copy goes when its request has ended, or has all that its provider makes. */
+  /** A copy is removed when the request has ended, or when the provider has made every output. */
   private judgeRemoval(objectKey: string): void {
     const life = objectKey.startsWith(CLIP_PREFIX) && this.world.witness.lives.get(requestOf(objectKey));
     if (!life || life.removedAt !== undefined || isTerminal(life.last)) return;

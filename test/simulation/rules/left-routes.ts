@@ -17,8 +17,8 @@ const KNOWN_MS = 15_000;
 const DISTURBED_MS = 60_000;
 
 /**
- * The routes that operators leave by hand and return to. Checks that no request is accepted for a model of which all routes are left, and that none is
- * called for the first time at a route that is left.
+ * The routes that operators leave by hand and return to. Checks two rules: no request is accepted for a model without
+ * a route in use, and no request makes its first call at a route that is switched off.
  */
 export class LeftRoutes extends Part {
   constructor(world: World) {

@@ -77,7 +77,8 @@ export const unknownClaims = (requestId: string, evidence: Evidence): number => 
   const calls = evidence.callsOf(requestId);
   // A claim whose maker died, or never heard of it, before the call left counts as made.
   const unsent = Math.max(0, evidence.claims.of(requestId) - calls.length);
-  // So does a call that was turned away or never arrived, if its maker died before recording that.
+  // The same holds for a call that was turned away or never arrived, if the calling function died before recording
+  // the outcome.
   const turnedAway = calls.filter(isTurnedAway).length;
   return unsent + Math.max(0, turnedAway - evidence.busyAnswers.of(requestId));
 };
@@ -157,8 +158,8 @@ export const endingProblems = (ending: Ending): string[] => {
 };
 
 /**
- * Problems of the last of these calls, which was just sent. A call beyond those planned for its provider repeats a call that was
- * turned away there. The n-th repeat must not come before the n-th retry time that the provider asked for.
+ * Problems of the last of these calls, which was just sent. A call beyond the planned calls repeats a call that the
+ * provider turned away. The n-th repeat must not come before the n-th retry time that the provider asked for.
  */
 export const repeatProblems = (all: readonly CreationCall[], plannedCalls: number): string[] => {
   const last = all.at(-1);

@@ -60,7 +60,7 @@ export class Permits extends Part {
   private seeEnd(requestId: string): void {
     const { evidence, scheduler } = this.world;
     scheduler.after(KEPT_MS, () => {
-      // The process that took it may have died before recording it, and the request went another way.
+      // The process that took the permit may have died before recording it, and the request took another route.
       const acceptedAt = this.world.witness.lives.get(requestId)?.acceptedAt ?? 0;
       if (Math.max(evidence.faultAt, evidence.deployedAt) >= acceptedAt) return;
       const limits = this.world.items(ROUTE_LIMIT_SORT);

@@ -76,7 +76,7 @@ const openProblems = (world: World): string[] => {
   ];
 };
 
-/** Items that are left of requests that were deleted: their own, and attempts of their webhooks. */
+/** Remaining items of deleted requests: the requests' own items, and attempts of their webhooks. */
 const traceProblems = (world: World): string[] =>
   world.items(DELETED_REQUEST_PREFIX).flatMap(({ requestId }) => {
     const [own, attempts] = [requestPartition(String(requestId)), webhookAttemptPartition(String(requestId))];

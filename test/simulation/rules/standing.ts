@@ -208,7 +208,10 @@ export class Standing extends Part {
     for (const life of lives) if (life.accountId === accountId) this.unwanted.add(life.requestId);
   }
 
-  /** A request is removed: somebody asked for that, its end-user was there and is removed, or its time is over. */
+  /**
+   * A request is removed for a reason: a caller asked for the removal, its end-user is removed, or its retention is
+   * over.
+   */
   private judgeRemoved(requestId: string): void {
     const life = this.world.witness.lives.get(requestId);
     if (!life || this.unwanted.has(requestId) || this.world.witness.isPastRetention(life)) return;
@@ -231,7 +234,7 @@ export class Standing extends Part {
     }
   }
 
-  /** What a bulk deletion says of each id is so, and once it has removed anything it says so. */
+  /** A bulk deletion reports the truth about each id, and reports every removal. */
   judgeBulk(
     lives: readonly Life[],
     accountId: string,

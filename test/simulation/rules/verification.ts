@@ -5,7 +5,10 @@ const MACHINE = 'verify-ledgers';
 /** How often a verification that is under way is checked. */
 const CHECK_MS = 1_000;
 
-/** Verifies all ledgers as the stack does on its schedule, at any time: while money moves it finds nothing wrong. */
+/**
+ * Verifies all ledgers as the stack's schedule does, at any time: the verification finds nothing wrong while money
+ * moves.
+ */
 export class Verification extends Part {
   /** Begins a verification, beside whatever goes on. */
   begin(full: boolean): void {

@@ -8,7 +8,7 @@ import type { World } from '../world/world.ts';
 const SLOTS = 'IN_FLIGHT#openai#';
 const ACCOUNT_SLOTS = `${SLOTS}ACCOUNT#`;
 const ENTRIES = 'IDEMPOTENCY#';
-/** How often the call that has lost its request reads the entry until it knows that: once, and again after an error. */
+/** The number of reads after which a call knows that it has lost its request: once, and again after an error. */
 const READS = { calm: 1, disturbed: 4 };
 /** How long after its wait a call may have its slot: its answer is sent. The lease ends later. */
 const SENT_MS = 40_000;
@@ -58,7 +58,8 @@ export class Waiting extends Part {
   private judgeWaiters(key: string, reads: ReadonlyMap<Invocation, readonly number[]>): void {
     const all = [...reads.values()];
     for (const [index, [takenAt, ...more]] of all.entries()) {
-      // A call that reads again was the waiter at its first read; one that does not may have lost the request before.
+      // A call that reads again was the waiter at its first read; a call that does not may have lost the request
+      // before.
       if (takenAt === undefined || more.length === 0) continue;
       const most = this.world.evidence.disturbedAt < takenAt ? READS.calm : READS.disturbed;
       const isWaiting = (instants: readonly number[]): boolean =>

@@ -72,7 +72,7 @@ export const MUTATIONS = {
       String((Key as { PK?: string }).PK).startsWith('IN_FLIGHT#openai#') &&
       String(UpdateExpression).startsWith('REMOVE'),
   },
-  /** A call of OpenAI's clients that never learns that another one has taken its request. */
+  /** A call of OpenAI's clients that never learns that a newer call has taken the request. */
   'waiting call that knows no other': {
     reads: (item, reader) => {
       if (item.waiter === undefined || !reader) return item;

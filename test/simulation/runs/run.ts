@@ -44,13 +44,13 @@ const RETENTION_MS = 92 * DAY_MS;
 /** What is kept for operators outlives a record: 100 days from its beginning. */
 const ATTEMPT_RETENTION_MS = 15 * DAY_MS;
 
-/** A run begins at a midnight after everything that any run before it remembers: nothing cached outlives it. */
+/** A run begins at a midnight after every time that an earlier run remembers: no cache outlives its run. */
 const FIRST_START = Date.parse('2026-01-01T00:00:00.000Z');
 let nextStart = FIRST_START;
 /** Before years have five digits and text order is no longer time order. */
 const LAST_START = Date.parse('9000-01-01T00:00:00.000Z');
 
-/** Lets the next run begin at another time, in epoch milliseconds: as the one that it repeats in a process of its own. */
+/** Lets the next run begin at the given epoch milliseconds, the start of the run that it repeats in a new process. */
 export const beginNextAt = (startsAt: number): void => {
   nextStart = startsAt;
 };

@@ -47,7 +47,7 @@ export type Action =
       /** How often it is sent again when it is not answered, and how many times at once. */
       repeats: number;
       atOnce: number;
-      /** A concurrent operation on its end-user, its account or the request itself, and its delay. */
+      /** A concurrent operation on the request, its end-user or its account, and the operation's delay. */
       beside?:
         | {
             do:
@@ -81,7 +81,7 @@ export type Action =
       /** When the newest request is deleted. */
       deletedMs: number | undefined;
     }
-  /** So many creations one after the other by an account that can pay for them. */
+  /** A sequence of creations by an account with enough money. */
   | { do: 'crowd'; account: number; user: number; model: ModelName; count: number; everyMs: number }
   /** `intrude`: another account tries to read and to delete it. */
   | { do: 'read' | 'delete' | 'intrude'; request: number }
@@ -114,7 +114,7 @@ export type Action =
   | { do: 'replace-key' | 'set-limits'; account: number }
   | { do: 'set-rate' | 'switch-model'; pick: number }
   | { do: 'set-route' | 'set-running' | 'unroute' | 'set-retention' | 'redeploy'; pick: number }
-  /** A secret gets a new value; of one that leaked the old one is worth nothing from then on. */
+  /** A secret gets a new value. The old value of a leaked secret is worthless from now on. */
   | { do: 'rotate-secret'; pick: number; isLeaked: boolean }
   /** All ledgers are verified, what is new in them or everything. */
   | { do: 'verify-ledgers'; full: boolean }

@@ -33,7 +33,7 @@ const REPEAT_AFTER_MS = 1_000;
 const LOW_BUDGET = 6;
 /** How long after the deadline it is ours again. */
 const AFTER_DEADLINE_MS = 60_000;
-/** The credit of an account for so many requests of its crowd, and the behaviours of these at their provider. */
+/** The credit of an account for the requests of its crowd, and the behaviours of the requests at the provider. */
 const CROWD_AMOUNT = 200;
 const CROWD_SIZE = 6;
 const CROWD_BEHAVIOURS = ['instant', 'instant', 'works'] as const;
@@ -97,7 +97,7 @@ export class Creations extends Part {
     await Promise.all(Array.from({ length: action.atOnce }, send));
   }
 
-  /** Begins several creations that end soon, so often that some begin to wait just as others end. */
+  /** Begins many short creations, so that some begin to wait at the moment when earlier creations end. */
   async crowd({ account, user, model, count, everyMs }: Crowd): Promise<void> {
     const { random, scheduler } = this.world;
     this.around.begin({
@@ -116,7 +116,10 @@ export class Creations extends Part {
     }
   }
 
-  /** Its provider revokes our credential so long before the deadline of a request that is called now, and until after it. */
+  /**
+   * The provider revokes our credential from the given time before the deadline of a request that is called now,
+   * until after the deadline.
+   */
   private revoke(model: ModelName, beforeMs: number): void {
     const { outages, scheduler } = this.world;
     const service = listModelRoutes()[model]?.[0]?.provider as Service;

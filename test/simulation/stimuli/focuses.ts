@@ -42,8 +42,8 @@ const largeCrowd: fc.Arbitrary<Action> = fc.record({
 });
 
 /**
- * The focus of a run's steps, and how often it is drawn. Most runs do everything; the others repeat one kind of step
- * so often that it meets itself and every fault.
+ * The focus of a run's steps, and how often it is drawn. Most runs do everything. Focused runs repeat one kind of
+ * step, until the step has met itself and every fault.
  */
 export const FOCUSES: Weighted<Step> = [
   focus(
@@ -142,7 +142,8 @@ export const FOCUSES: Weighted<Step> = [
     [4, SECONDS],
     [2, HOURS],
   ),
-  // Turns: requests that end as soon as they are called, at routes with room for one or two, where others just begin to wait.
+  // Turns: requests that end at once, at routes with room for one or two requests, while further requests begin to
+  // wait.
   focus(
     1,
     [

@@ -21,8 +21,9 @@ interface Group {
   unanswered: number;
   told: number;
   /**
-   * Attempts that may each leave a request: of clients without a count, those without an answer or with a fault; of the others, those
-   * that the client left before a new process had started, which come after the next one.
+   * Attempts that may each leave a request. Of clients that do not count retries: attempts without an answer, or with
+   * a fault. Of counting clients: attempts that the client left before a new process started, which arrive after the
+   * next attempt.
    */
   mayLeave: number;
   /** Attempts that were repeated: a retry may get images that another client got within 10 s. */

@@ -200,7 +200,7 @@ export const abortStoring: Actions = fc.record({
 });
 /** Every process dies. */
 export const crash: Actions = fc.record({ do: fc.constant('crash'), afterMs: fc.nat(150) });
-/** A run of the reconciler dies, meets another or is late, at any moment of the minute that it may last. */
+/** A run of the reconciler dies, overlaps with another run or is late, at any moment of its minute. */
 export const reconciler: Actions = fc.record({
   do: fc.constant('reconciler'),
   how: fc.constantFrom('dies', 'dies', 'runs-twice', 'is-late'),

@@ -47,8 +47,9 @@ export type Deployment = Extract<
 >;
 
 /**
- * A deployment changes the functions' environment and replaces their processes. Requests under way, and those that wait, go on. One of
- * three is of another release, forward or back: what runs keeps its definition, and is served by the functions of this one.
+ * A deployment changes the functions' environment and replaces their processes. Requests under way, and those that
+ * wait, go on. One in three deployments changes the release, forward or back. Running executions keep their
+ * definition and use the functions of the new release.
  */
 export const deploy = (world: World, { do: what, pick }: Deployment): void => {
   const routes = readRoutes();
@@ -58,7 +59,7 @@ export const deploy = (world: World, { do: what, pick }: Deployment): void => {
       break;
     case 'set-route':
       for (const [model, [provider, upstreamModel]] of Object.entries(ROUTES[pick % ROUTES.length] ?? {})) {
-        // A model that goes elsewhere keeps its limits, or has none there.
+        // A model that moves to another route keeps its limits, or gets a route without limits.
         const { maxRunning } = pick % 2 === 0 ? (firstOf(routes[model]) ?? {}) : {};
         const limits = maxRunning === undefined ? {} : { maxRunning };
         routes[model] = withFirst(routes[model], { provider, upstreamModel, ...limits });
@@ -89,7 +90,10 @@ export const deploy = (world: World, { do: what, pick }: Deployment): void => {
 /** Until the next upgrade of a run that begins with the definitions of the first release. */
 const UPGRADE_MS = [0, 20_000] as const;
 
-/** Begins with the definitions of the first release there is. The others follow, so that executions of all run at once. */
+/**
+ * Begins with the definitions of the first release there is. The remaining definitions follow, so that executions of
+ * every definition run at once.
+ */
 export const beginBeforeUpgrades = (world: World): void => {
   const { scheduler, stepFunctions, random } = world;
   const [first = 'this', ...others] = stepFunctions.releases();
@@ -142,7 +146,7 @@ const withSecond = (routes: Routes): Routes =>
     }),
   );
 
-/** Gives every model that has lost its route the one that it had when the run began, switches all models on and returns to all routes. */
+/** Restores the first route of every model that lost its route, switches every model on, and returns to every route. */
 export const restoreModels = async ({ world, models, leftRoutes }: Simulation): Promise<void> => {
   const first = JSON.parse(deployed?.MODEL_ROUTES ?? '{}') as Routes;
   if (MODELS.some((model) => listModelRoutes()[model] === undefined)) {

@@ -12,7 +12,10 @@ const ADDED_STEP = { for: 'retry', next: 'rest' } as const;
 
 type Functions = ReadonlyMap<string, DeployedFunction>;
 
-/** An attribute that the next release adds to every item. Readers of this one pass over it, and its updates keep it. */
+/**
+ * An attribute that the next release adds to every item. Readers of this release ignore the attribute, and updates of
+ * this release keep it.
+ */
 export const ADDED_ATTRIBUTE = 'addedByNextRelease';
 
 /** An item as the next release leaves it. */
@@ -25,7 +28,7 @@ export const nextItem = (item: Record<string, unknown>): Record<string, unknown>
 export const presentTask = (task: string): string =>
   Object.entries(RENAMED).find(([, name]) => name === task)?.[0] ?? task;
 
-/** The functions of a stack that is between this release and the next: the renamed ones under both names. */
+/** The functions of a stack between this release and the next: a renamed function has both names. */
 export const withNewNames = (functions: Functions): Map<string, DeployedFunction> => {
   const all = new Map(functions);
   for (const [former, name] of Object.entries(RENAMED)) {

@@ -127,7 +127,7 @@ export class Schedule extends Part {
     return Math.max(1, Math.ceil((Math.min(...due) - world.scheduler.now) / INTERVAL_MS));
   }
 
-  /** Whether a request has no execution, or one that waits for news there are, or has files that have expired. */
+  /** Whether a request has no execution, has an execution that waits for news already there, or has expired files. */
   private isNeeded(): boolean {
     const { evidence, scheduler, stepFunctions } = this.world;
     if (this.admission.isOpen() || this.hasOverdueWork()) return true;

@@ -52,7 +52,7 @@ const TIMELESS =
 /** How long after a fault or an outage calls may still suffer from it. */
 const CALM_AFTER_MS = 120_000;
 
-/** Everything around the service in one run: its time, its stand-ins for AWS and the providers, its faults. */
+/** Everything around the service in a run: the time, the stand-ins for AWS and the providers, and the faults. */
 export class World {
   readonly scheduler: Scheduler;
   readonly random: Random;
@@ -142,7 +142,7 @@ export class World {
     if (service !== 'modelark' && service !== 'modelstudio') this.evidence.faultAt = this.scheduler.now;
   }
 
-  /** Whether the last fault or outage is so long ago that no call suffers from it any more. */
+  /** Whether the last fault or outage is long enough ago to affect no call any more. */
   isCalm(): boolean {
     return this.scheduler.now > this.evidence.disturbedAt + CALM_AFTER_MS;
   }

@@ -1,7 +1,7 @@
 import { isBuiltin } from 'node:module';
 import type { Import } from './source-graph.ts';
 
-/** The folders of `core/`, each importing only from itself and those above it; '' is `core/` itself. */
+/** The folders of `core/`, in order: a folder imports only from itself and from folders above. '' is `core/` itself. */
 export const CORE_ORDER = [
   '',
   'table',
@@ -46,7 +46,7 @@ const coreFolderOf = (path: string): string | undefined => {
 
 const arrow = ({ from, to }: Import): string => `${from} -> ${to}`;
 
-/** The imports within `core/` that go against the order of its folders, or to a folder that is not in it. */
+/** The imports within `core/` against the order of its folders, or to a folder that the order lacks. */
 export const againstOrder = (imports: readonly Import[]): string[] =>
   imports
     .filter(({ from, to }) => {
@@ -57,7 +57,10 @@ export const againstOrder = (imports: readonly Import[]): string[] =>
     })
     .map(arrow);
 
-/** The circles among imports, of types too: each as the files that reach one another, in the order they are first met. */
+/**
+ * The circles among imports, of types too. A circle is a list of files that reach each other, in the order of
+ * discovery.
+ */
 export const circlesOf = (imports: readonly Import[]): string[][] => {
   const targets = Map.groupBy(imports, ({ from }) => from);
   const reachedFrom = (start: string): Set<string> => {
@@ -150,7 +153,7 @@ const isImpure = ({ to, names }: Import): boolean =>
   IMPURE.some((pattern) => pattern.test(to)) &&
   !(names.length > 0 && names.every((name) => PURE_NAMES.has(`${to} ${name}`)));
 
-/** The built-ins that a module and all it loads import, each with the name it takes of it. */
+/** The built-in modules that a module and its dependencies import, each with the imported name. */
 export const builtInsReachedBy = (root: string, imports: readonly Import[]): string[] => {
   const found = new Set<string>();
   const seen = new Set([root]);
@@ -190,7 +193,10 @@ export const impureWays = (root: string, imports: readonly Import[]): string[] =
 const packageNameOf = (specifier: string): string =>
   specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
 
-/** Whether a path is of a package of this project that is declared: its entry, and for tests the rest of it. */
+/**
+ * Whether a path belongs to a declared package of this project: the package's entry, or for tests any file of the
+ * package.
+ */
 const isOfDeclared = (from: string, to: string, dependencies: readonly string[]): boolean => {
   const [, name, rest] = /^packages\/([^/]+)\/(.+)$/.exec(to) ?? [];
   const isOpen = rest === 'src/index.ts' || /^packages\/[^/]+\/test\//.test(from);

@@ -46,7 +46,7 @@ export const chained = (changes: readonly Change[]): LedgerEntry[] => {
   });
 };
 
-/** A request whose amounts are known: it is there, or its mark has them. */
+/** A request with known amounts: the request exists, or its deletion mark has the amounts. */
 export type KnownRequest = Exclude<RequestFate, { state: 'absent' }> & { requestId: string };
 
 /** The requests whose amounts are known. */

@@ -29,7 +29,7 @@ const DESCRIPTION = box(
   Buffer.from('\u0003c2pa\0', 'latin1'),
 );
 
-/** A manifest that binds these bytes: their hash and a signature of that. */
+/** A manifest that binds the given bytes by a hash and the hash's signature. */
 const manifestOf = (bound: Buffer): Buffer => {
   const hash = createHash('sha256').update(bound).digest();
   return box('jumb', DESCRIPTION, box('bidb', hash, sign(null, hash, privateKey)));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { billingText, costOf, costText, type Rate } from '../../../console/make/price-rules.ts';
+import { billingText, costOf, costText, quoteText, type Rate } from '../../../console/make/price-rules.ts';
 import { CATALOG } from '../../../core/models/catalog.ts';
 import type { Model } from '../../../packages/client/src/types.ts';
 
@@ -39,6 +39,21 @@ describe('what a request will cost', () => {
     expect(costs('xSD4.5', { n: 99 }, PER_IMAGE)).toBeUndefined();
     expect(costs('xSD4.5', {}, undefined)).toBeUndefined();
     expect(costs('xW3.0s', { resolution: '720p' }, PER_SECOND)).toBeUndefined();
+  });
+});
+
+describe('the answer of the service', () => {
+  const quote = { xTokens: 12, balance: 100, covered: true, budgets: [] };
+  const budget = { of: 'endUser', per: 'day', limit: 20, spent: 15.5, renewsAt: '' } as const;
+  test.each([
+    [quote, 'Costs 12 xTokens, and is covered.'],
+    [{ ...quote, balance: 3, covered: false }, 'Costs 12 xTokens: the balance is 3.'],
+    [
+      { ...quote, covered: false, budgets: [{ ...budget, of: 'apiKey', limit: 90 } as const, budget] },
+      "Costs 12 xTokens: of the end-user's 20 a day, 15.5 are spent.",
+    ],
+  ])('%j is %s', (given, text) => {
+    expect(quoteText(given)).toBe(text);
   });
 });
 

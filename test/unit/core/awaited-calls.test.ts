@@ -114,7 +114,10 @@ const waitForCapacity = (request: object): (() => Promise<unknown>) => {
   givenReconciler();
   executions.wait('token');
   const position = { route: ROUTE, weight: 1, starts: 1, timeoutSeconds: 60 };
-  return () => withOneRoute(() => awaitCapacity(REQUEST_ID, 'token', ENTERED, position, clockAt(0)));
+  return () =>
+    withOneRoute(() =>
+      awaitCapacity({ requestId: REQUEST_ID, taskToken: 'token', ...ENTERED }, position, clockAt(0)),
+    );
 };
 const image = () => anImageRequest({ ...memory.get(requestKey(REQUEST_ID)) });
 
@@ -190,14 +193,16 @@ test.each<[string, () => Run]>([
     'the beginning of a wait for a provider',
     () => {
       givenTask(DUE);
-      return () => awaitProvider(REQUEST_ID, 'token', ENTERED, routes, clockAt(5));
+      return () =>
+        awaitProvider({ requestId: REQUEST_ID, taskToken: 'token', ...ENTERED }, routes, clockAt(5));
     },
   ],
   [
     'a wait for a provider that has finished',
     () => {
       givenTask({}, { outcome: aDone('a') });
-      return () => awaitProvider(REQUEST_ID, 'token', ENTERED, routes, clockAt(5));
+      return () =>
+        awaitProvider({ requestId: REQUEST_ID, taskToken: 'token', ...ENTERED }, routes, clockAt(5));
     },
   ],
   [

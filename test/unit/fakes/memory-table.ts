@@ -44,8 +44,8 @@ const keyText = ({ PK, SK }: Record<string, unknown>): string => `${PK}|${SK}`;
 const refused = { message: 'The conditional request failed', $metadata: {} };
 
 /**
- * A table in memory behind a mocked document client. It evaluates expressions and runs one call at a time, so use cases
- * can run against it repeatedly or concurrently.
+ * A table in memory behind a mocked document client. The table evaluates expressions and runs one call at a time: use
+ * cases can run repeatedly or concurrently.
  */
 export class MemoryTable {
   readonly client;

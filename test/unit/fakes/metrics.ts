@@ -30,8 +30,8 @@ const recorded = (): (() => Recorded[]) => {
 };
 
 /**
- * Records metrics from now on, except those of ordinary traffic. Returns a function that lists each with its
- * dimensions, and its value when that is not 1. The tests' environment keeps them from being written.
+ * Records metrics from now on, except those of ordinary traffic. Returns a function that lists the metrics with their
+ * dimensions, and with every value other than 1. The tests' environment keeps them from being written.
  */
 export const metricsCounted = (): (() => Recorded[]) => {
   const all = recorded();

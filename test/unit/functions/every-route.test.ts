@@ -63,6 +63,7 @@ const MOST_WORK: Partial<Record<EndpointName, ApiEvent>> = {
   'get-usage': { query: { from: ['2026-11-01'], to: ['2026-12-01'], by: ['day,model,endUser,key'] } },
   'create-generation': { body: aGenerationBody() },
   'create-video': { body: aVideoBody() },
+  'create-quote': { body: { kind: 'image', ...aGenerationBody() } },
   'bulk-delete-generations': { body: { requestIds: [REQUEST_ID, VIDEO_ID] } },
   'put-end-user-budget': { body: { perDay: 10 } },
   'create-upload': { body: { contentType: 'image/png', bytes: 10 } },

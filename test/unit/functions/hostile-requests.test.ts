@@ -29,6 +29,7 @@ const call = async (name: EndpointName, event: ApiEvent) => {
 const TAKES_BODY = [
   'create-generation',
   'create-video',
+  'create-quote',
   'create-upload',
   'bulk-delete-generations',
   'put-end-user-budget',
@@ -36,6 +37,7 @@ const TAKES_BODY = [
 const bodiesOf: Record<(typeof TAKES_BODY)[number], (fields: object) => Record<string, unknown>> = {
   'create-generation': (fields) => aGenerationBody({ ...fields }),
   'create-video': (fields) => aVideoBody({ ...fields }),
+  'create-quote': (fields) => ({ kind: 'image', ...aGenerationBody({ ...fields }) }),
   'create-upload': (fields) => ({ contentType: 'image/png', bytes: 10, ...fields }),
   'bulk-delete-generations': (fields) => ({ requestIds: [], ...fields }),
   'put-end-user-budget': (fields) => ({ perDay: 10, ...fields }),

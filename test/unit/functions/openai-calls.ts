@@ -33,7 +33,10 @@ interface CallOptions extends Ending {
   meanwhile?: (second: number) => Promise<void> | void;
 }
 
-/** Calls of OpenAI's clients in a time that passes when they wait, with their world and its bucket: all new before each test. */
+/**
+ * Calls of OpenAI's clients, in a simulated time that passes when calls wait, with a world and a bucket that are new
+ * before each test.
+ */
 export const useOpenAiCalls = () => {
   const world = new RouteWorld();
   const { memory, executions } = world;

@@ -61,6 +61,7 @@ const CALLS: Record<CallerEndpoint, Parameters<typeof anApiEvent>[0]> = {
   'delete-generation': ofImage,
   'bulk-delete-generations': { body: { requestIds: [REQUEST_ID] } },
   'create-video': { body: aVideoBody() },
+  'create-quote': { body: { kind: 'video', ...aVideoBody() } },
   'list-videos': {},
   'get-video': { pathParameters: { requestId: VIDEO_ID } },
   'create-upload': { body: { contentType: 'image/png', bytes: 10 } },
@@ -119,7 +120,7 @@ describe('whatever call to the table fails, the answer is declared', () => {
 });
 
 describe('what needs a filter, a pause or half a deletion is declared', () => {
-  test.each(['create-generation', 'create-video'] as const)(
+  test.each(['create-generation', 'create-video', 'create-quote'] as const)(
     'of %s, refused by the filter: 422',
     async (name) => {
       const judged = { action: 'GUARDRAIL_INTERVENED', assessments: [] } as never;
@@ -133,10 +134,17 @@ describe('what needs a filter, a pause or half a deletion is declared', () => {
   test.each([
     ['create-generation', 'xQI3Pro'],
     ['create-video', 'xW3.0s'],
+    ['create-quote', 'xW3.0s'],
   ] as const)('of %s, paused after a time-out: 503', async (name, model) => {
     memory.put(pauseKey({ accountId: ACCOUNT_ID, email: EMAIL, model }), { until: world.inSeconds(61.5) });
 
     expect((await call(name)).status).toBe(503);
+  });
+
+  test('of create-quote, for an end-user who is being removed: 409', async () => {
+    memory.patch(endUserKey(ACCOUNT_ID, EMAIL), { deletingAt: NOW.toISOString() });
+
+    expect((await call('create-quote')).status).toBe(409);
   });
 
   test('of delete-end-user, while a request of theirs cannot be deleted: 503', async () => {
@@ -159,6 +167,6 @@ describe('what needs a filter, a pause or half a deletion is declared', () => {
 test('so every declared answer that no call over HTTP shows was seen here', () => {
   const seen = answersSeen();
 
-  expect(faultAnswers()).toHaveLength(25);
+  expect(faultAnswers()).toHaveLength(29);
   expect(faultAnswers().filter((answer) => !seen.has(answer))).toEqual([]);
 });

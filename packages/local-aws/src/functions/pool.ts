@@ -11,9 +11,10 @@ export interface PoolLimits {
   idleMilliseconds: number;
   /**
    * Patience with busy workers, at least as long as the newest start took. While the load has room, another worker is
-   * started once none has come free for this long, or the queue has not been empty for five times as long. Starting
-   * one sooner would only delay events that finish soon. Under any load, an event gets a worker once it and the
-   * newest worker have waited ten times as long, times the number of workers, 10 s at most.
+   * started when no worker came free for this time, or when the queue was not empty for five times this time. An
+   * earlier start would only delay events that finish soon. Under any load, an event gets a new worker after ten
+   * times this time for each worker, counted from the later of the event's arrival and the newest start, and after 10
+   * s at most.
    */
   patienceMilliseconds: number;
 }

@@ -22,45 +22,36 @@ import {
   startEndpoint,
 } from './support.ts';
 
-type Local = Awaited<ReturnType<typeof startMachines>>;
-
-/** Starts an endpoint with the machines, and helpers for the tests. */
-const startMachines = async () => {
-  const options = endpointOptions();
-  const endpoint = await startEndpoint(options);
-  const { sfn } = clientsOf(endpoint);
+/** What the functions of the machines have seen, and the gate that one of them waits at. */
+const openFunctions = () => {
   const tokens: string[] = [];
-  /** Calls of the functions. */
   const calls: string[] = [];
-  /** Events published for rules. */
-  const events: AwsEvent[] = [];
   const gate = Promise.withResolvers<void>();
-  let isGateReached = false;
+  const state = { tokens, calls, gate, isGateReached: false };
+  const invoke = invoker({
+    echo: (payload: unknown) => payload,
+    flaky: ({ id, failures }: { id: string; failures: number }) => {
+      calls.push(id);
+      if (calls.filter((call) => call === id).length <= failures)
+        throw failure('ProviderBusyError', 'try later');
+      return {};
+    },
+    'hand-over': ({ token }: { token: string }) => {
+      tokens.push(token);
+      return { handedOver: true };
+    },
+    note: () => calls.push('noted'),
+    gate: async () => {
+      state.isGateReached = true;
+      await gate.promise;
+    },
+    large: () => 'x'.repeat(262_144),
+  });
+  return { state, invoke };
+};
 
-  await endpoint.startStateMachines(
-    MACHINES,
-    invoker({
-      echo: (payload: unknown) => payload,
-      flaky: ({ id, failures }: { id: string; failures: number }) => {
-        calls.push(id);
-        if (calls.filter((call) => call === id).length <= failures)
-          throw failure('ProviderBusyError', 'try later');
-        return {};
-      },
-      'hand-over': ({ token }: { token: string }) => {
-        tokens.push(token);
-        return { handedOver: true };
-      },
-      note: () => calls.push('noted'),
-      gate: async () => {
-        isGateReached = true;
-        await gate.promise;
-      },
-      large: () => 'x'.repeat(262_144),
-    }),
-    (event) => events.push(event),
-  );
-
+/** The calls of Step Functions that tests make, by a client. */
+const callsBy = (sfn: ReturnType<typeof clientsOf>['sfn']) => {
   const start = (machine: string, input: unknown, name?: string) =>
     sfn.send(
       new StartExecutionCommand({ stateMachineArn: machineArn(machine), input: JSON.stringify(input), name }),
@@ -72,41 +63,57 @@ const startMachines = async () => {
       () => describeExecution(executionArn),
       ({ status }) => status !== 'RUNNING',
     );
-  const historyOf = async (executionArn: string | undefined, rest: object = {}) =>
-    (await sfn.send(new GetExecutionHistoryCommand({ executionArn, ...rest }))).events ?? [];
-
   return {
-    endpoint,
-    sfn,
-    calls,
-    events,
-    /** Whether an execution of `gated` waits in its function. */
-    isGateReached: () => isGateReached,
-    /** Lets the function of `gated` answer, and waits for what follows. */
-    async openGate() {
-      gate.resolve();
-      await setImmediate();
-    },
     start,
     describeExecution,
     ended,
-    historyOf,
+    historyOf: async (executionArn: string | undefined, rest: object = {}) =>
+      (await sfn.send(new GetExecutionHistoryCommand({ executionArn, ...rest }))).events ?? [],
     /** Starts an execution and waits for its end; the output is parsed. */
     async run(machine: string, input: unknown, name?: string) {
       const { executionArn } = await start(machine, input, name);
       const { output, ...rest } = await ended(executionArn);
       return { ...rest, output: output === undefined ? undefined : (JSON.parse(output) as unknown) };
     },
+    succeed: (taskToken: string, output = '{}', client = sfn) =>
+      client.send(new SendTaskSuccessCommand({ taskToken, output })),
+  };
+};
+
+type Local = Awaited<ReturnType<typeof startMachines>>;
+
+/** Starts an endpoint with the machines, and helpers for the tests. */
+const startMachines = async () => {
+  const options = endpointOptions();
+  const endpoint = await startEndpoint(options);
+  const { sfn } = clientsOf(endpoint);
+  const { state, invoke } = openFunctions();
+  /** Events published for rules. */
+  const events: AwsEvent[] = [];
+  await endpoint.startStateMachines(MACHINES, invoke, (event) => events.push(event));
+
+  return {
+    endpoint,
+    sfn,
+    /** Calls of the functions. */
+    calls: state.calls,
+    events,
+    ...callsBy(sfn),
+    /** Whether an execution of `gated` waits in its function. */
+    isGateReached: () => state.isGateReached,
+    /** Lets the function of `gated` answer, and waits for what follows. */
+    async openGate() {
+      state.gate.resolve();
+      await setImmediate();
+    },
     /** The token of the next waiting task. */
     async nextToken(): Promise<string> {
       await eventually(
-        () => tokens.length,
+        () => state.tokens.length,
         (count) => count > 0,
       );
-      return tokens.shift() ?? '';
+      return state.tokens.shift() ?? '';
     },
-    succeed: (taskToken: string, output = '{}', client = sfn) =>
-      client.send(new SendTaskSuccessCommand({ taskToken, output })),
     async close() {
       await endpoint.close();
       removeDirectory(options.dataDir);

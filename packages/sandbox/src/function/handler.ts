@@ -47,7 +47,7 @@ const sent = (answer: CallAnswer | undefined): FunctionUrlResult =>
       });
 
 /**
- * The sandbox as a Lambda function behind a function URL. It keeps no state. The id of a task and the name of a file
+ * The sandbox as a Lambda function behind a function URL, without any state. The id of a task and the name of a file
  * contain the compressed creation request; a later call replays the request at its original time, in a separate
  * world. Files are made by `media` whenever they are fetched. There are no callbacks, and `[flaky]` and `maxRunning`
  * count in each instance of the function.

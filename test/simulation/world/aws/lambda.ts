@@ -212,7 +212,7 @@ export class Lambda extends Part {
     this.idle.clear();
   }
 
-  /** A process for a function: the one used last that is free, with what was left behind in it, or a new one. */
+  /** A process for a function: the free process that was used last, with the state left in its memory, or a new process. */
   private instanceOf(name: string): Instance {
     const { scheduler, random, faults } = this.world;
     const idle = this.idle.get(name) ?? [];

@@ -28,7 +28,10 @@ export class Secrets extends Part {
     this.world.note(() => `  ${name} has a new value, the old one is taken for ${graceMs} ms`);
   }
 
-  /** A version as the service answers it: with when it was put, which is when the one before it was replaced. Undefined when there is none. */
+  /**
+   * A version as the service answers it, with the time of its creation, when the previous version was replaced.
+   * Undefined when there is none.
+   */
   versionOf(name: string, stage: string): { SecretString: string; CreatedDate: Date } | undefined {
     const versions = this.versionsOf(name);
     const place = stage === 'AWSPREVIOUS' ? -2 : -1;

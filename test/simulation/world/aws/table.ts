@@ -31,8 +31,8 @@ export interface Write {
 export type Witness = (key: string, before: Item | undefined, after: Item | undefined) => void;
 
 /**
- * How long a transaction holds its items, from its arrival to its commit: an assumption, on the long side for a
- * transaction of a few items within one region. DynamoDB publishes no figure.
+ * The time for which a transaction holds its items, from arrival to commit. An assumption, long for a few items
+ * within a region. DynamoDB publishes no figure.
  */
 export const TRANSACTION_MS = 8;
 /** How far an index is behind, and how far now and then: DynamoDB says "a fraction of a second" under normal conditions. */
@@ -40,15 +40,15 @@ const INDEX_DELAY_MS = [1, 300] as const;
 const LONGEST_INDEX_DELAY_MS = 15_000;
 const LONG_INDEX_DELAY_MS = [1_000, LONGEST_INDEX_DELAY_MS] as const;
 const LONG_INDEX_DELAY_SHARE = 0.04;
-/** How many items fit into one answer of a query; small, so that pages of more than one are met. */
+/** The number of items in a page of a query; small, so that queries have several pages. */
 const ITEMS_PER_QUERY = 100;
 
 const meta = { $metadata: {} };
 
 /**
- * A table that conflicts as DynamoDB does: a transaction holds its items for a while, and any other write to
- * one of them meanwhile is refused. Reads of single items are strongly consistent, indexes follow later.
- * Every instant is that of the scheduler; nothing here waits for the network.
+ * A table with DynamoDB's conflicts: a transaction holds its items for a while, and every concurrent write to a held
+ * item is refused. Reads of single items are strongly consistent, indexes follow later. Every instant is that of the
+ * scheduler; nothing here waits for the network.
  */
 export class Table {
   readonly items = new Map<string, Item>();

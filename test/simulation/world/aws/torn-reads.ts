@@ -15,9 +15,9 @@ export interface TornRead<T> {
 }
 
 /**
- * A Query as DynamoDB isolates it: each item as it was committed at some instant of the read, not all as of the same one. The
- * items behind a place in its order, chosen at random, are read later than those before it. In an index every item is
- * late by itself, so a Query of one is left as it is.
+ * A Query with DynamoDB's isolation: each item as committed at some instant of the read, and different items at
+ * different instants. The items behind a place in its order, chosen at random, are read later than those before it.
+ * In an index every item is late by itself, so a Query of one is left as it is.
  */
 export const tornQuery = (table: Table, random: Random, input: QueryCommandInput): TornRead<QueryAnswer> => {
   let readAt = 0;
@@ -62,7 +62,10 @@ const orderOf =
     return ScanIndexForward ? left < right : left > right;
   };
 
-/** The items of a BatchGetItem, each read for itself: about half of those that change meanwhile are the newer ones. */
+/**
+ * The items of a BatchGetItem, each read separately: about half of the items that change during the read have their
+ * new version.
+ */
 export const tornBatch = (table: Table, random: Random, keys: readonly Item[]): TornRead<Item[]> => ({
   begin: () => keys.map((key) => table.get(key)).filter((item) => item !== undefined),
   readOn: (found) => {

@@ -16,7 +16,7 @@ export interface Call<T> {
   maxTries: number;
   /** After how long the client gives up a try; undefined when it waits for ever. */
   answerMs: number | undefined;
-  /** With what its caller ends it, if it has that. */
+  /** The abort signal of the caller, if any. */
   signal?: AbortSignal | undefined;
   /** Does it, once it has arrived. */
   perform: () => T | Promise<T>;
@@ -195,7 +195,7 @@ class Tries<T> extends Part {
     throw error;
   }
 
-  /** The effect of the service's outage on one try: the error that ends it, or undefined when it goes on. */
+  /** The effect of the service's outage on a try: the error that ends the try, or undefined. */
   private async meetOutage(): Promise<Error | undefined> {
     const { outages } = this.world;
     const mode = outages.modeOf(this.call.service, this.call.partitions);

@@ -14,7 +14,10 @@ export const CALL_FAULTS = [
   'conflict',
   /** A transaction cancelled because the table is too busy for one of its items. */
   'throttled-inside',
-  /** A transaction that takes longer than the client waits: its next try is told that it is under way. */
+  /**
+   * A transaction that takes longer than the client waits: the next try is refused because the first is still in
+   * progress.
+   */
   'under-way',
   /** Done for some of its items only. */
   'partly',
@@ -49,7 +52,7 @@ export const FAULTS = [...CALL_FAULTS, ...INVOCATION_FAULTS, ...NEWS_FAULTS] as 
 export type CallFault = (typeof CALL_FAULTS)[number];
 export type Fault = (typeof FAULTS)[number];
 
-/** A fault, and how many chances for one pass before it comes to the first that it fits. */
+/** A fault, and the number of chances that pass before the fault comes to the first fitting chance. */
 export interface PlannedFault {
   gap: number;
   fault: Fault;
@@ -79,7 +82,7 @@ export class FaultPlan {
     this.passed = 0;
   }
 
-  /** The fault that this chance meets, if its turn has come and it is one of those that fit. */
+  /** The fault that this chance meets: a fitting fault whose turn has come. */
   meet<F extends Fault>(fitting: readonly F[]): F | undefined {
     const planned = this.enabled ? this.planned[this.next] : undefined;
     if (!planned) return undefined;

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 /** One run of a function. Once it is dead nothing it awaits ever comes back to it. */
 export class Invocation {
   readonly functionName: string;
-  /** The request that it is about, if its event names one. */
+  /** The request of the invocation, if the event names a request. */
   readonly requestId: string | undefined;
   /** How far the clock of the machine it runs on is off. */
   readonly skewMilliseconds: number;

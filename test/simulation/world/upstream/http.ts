@@ -35,7 +35,7 @@ const QUOTA_MS = 3_600_000;
 const COUNTED_MS = 60_000;
 /** How long it takes to record that. Another query may be on its way meanwhile. */
 const HEARD_MS = 1_000;
-/** How long a run of the loop may go on by what it read before another one, at work at the same time, recorded that. */
+/** How long a run of the loop may act on what it read before a concurrent run recorded the provider's answer. */
 const HEARD_BY_OTHER_MS = 5_000;
 /** Status and code of each provider. */
 const TURNED_AWAY = {

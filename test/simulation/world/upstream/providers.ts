@@ -20,7 +20,8 @@ export const BEHAVIOURS = [
   'slow-files',
   'flaky-files',
   'large-files',
-  // Its state is another with each query; its id is that of other tasks; answers of 200 that are no JSON, to the call or to queries.
+  // The state changes with each query; the id belongs to several tasks; answers of 200 to the call or to queries are
+  // no JSON.
   'wavers',
   'same-id',
   'no-json',
@@ -64,7 +65,10 @@ const WORK_MS = { instant: [0, 60], quick: [500, 12_000], slow: [40_000, 300_000
 const FILE_MS = [10, 400, 5_000, 50_000];
 /** How long a busy provider asks its callers to wait, if it does. */
 const RETRY_AFTER_SECONDS = [undefined, 3, 45];
-/** Lists are refused, behind or incomplete when a draw is below these, each above the one before; `missed` is the share that they miss then. */
+/**
+ * Lists are refused, behind or incomplete when a draw is below these bounds, in ascending order. `missed` is the
+ * share of tasks that an incomplete list lacks.
+ */
 const LISTS = { refused: 0.08, behind: 0.3, incomplete: 0.5, missed: 0.3 };
 const LIST_LAG_MS = 8_000;
 const LATE_CALLBACK_MS = 3 * 3_600_000;
@@ -160,7 +164,7 @@ export class Providers extends Part {
     return jsonAnswer(200, { output: { choices: choicesOf(urls) } });
   }
 
-  /** The state of a task; of another account's, that there is none. */
+  /** The state of a task; unknown for a task of another account. */
   private query(wire: Task['wire'], id: string, account: string): HttpAnswer {
     const task = this.tasks.get(id);
     if (!task || task.behaviour === 'gone' || task.account !== account) {

@@ -30,7 +30,7 @@ const awaitIt = (token = 'token-1', retries = 0) => {
   executions.wait(token);
   const position = { route: ROUTE_NAME, weight: 1, starts: 1, timeoutSeconds: 3_600 };
   const entry = { enteredAt: NOW.toISOString(), retries };
-  return awaitCapacity(REQUEST_ID, token, entry, position, new StoppedClock());
+  return awaitCapacity({ requestId: REQUEST_ID, taskToken: token, ...entry }, position, new StoppedClock());
 };
 const entry = () => memory.get(queueEntryKey(ROUTE_NAME, request));
 const woken = () => executions.woken.map(({ taskToken }) => taskToken);

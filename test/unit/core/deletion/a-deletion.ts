@@ -34,7 +34,10 @@ export const aSucceeded = (overrides: Partial<ImageRequest> = {}): ImageRequest 
     ttl: NOW.getTime() / 1000 + 100,
     ...overrides,
   });
-/** Puts a request with its files, three provider calls, its wait and, if it has a webhook, an attempt of that. */
+/**
+ * Puts a request with its files, three provider calls, its wait and, for a request with a webhook, an attempt of the
+ * webhook.
+ */
 export const given = (request: ImageRequest = aSucceeded()): void => {
   putRequest(memory, request);
   for (const { objectKey } of request.outputs ?? []) if (objectKey) bucket.put(objectKey);

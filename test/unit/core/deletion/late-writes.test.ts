@@ -142,7 +142,7 @@ describe('a deletion that comes between two calls of', () => {
       given();
       deletingBefore(number);
 
-      await awaitProvider(REQUEST_ID, 'token', ENTERED, provider, clock);
+      await awaitProvider({ requestId: REQUEST_ID, taskToken: 'token', ...ENTERED }, provider, clock);
 
       expect(everything()).toEqual([]);
       expect(executions.woken).toEqual([{ taskToken: 'token', output: { result: { next: 'stop' } } }]);

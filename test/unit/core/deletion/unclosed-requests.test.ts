@@ -33,7 +33,7 @@ const reconcile = (seconds: number) => checkDueItems(seconds, provider);
 const remove = (id: string) => deleteRequest(ACCOUNT, id, atSeconds(0));
 const mark = (id: string) => memory.get(deletedRequestKey(ACCOUNT, id));
 
-/** The request failed at this route, or at another after this one, and waits to be closed. */
+/** The request failed at this route, or at a later route, and waits to be closed. */
 const fail = (route: RouteUnderTest, id: string, isFormer = false): void => {
   const here = route.limit.name;
   memory.patch(requestKey(id), {
@@ -94,7 +94,7 @@ describe('a request that is deleted before it is closed', () => {
       memory.put(providerWaitKey('a1'), { requestId: 'a1' });
       await remove('a1');
 
-      // A callback that found the request just before its deletion, and the query that it caused.
+      // A callback that found the request just before the deletion, and the callback's query.
       expect(await claimCallbackQuery('a1', 2, atSeconds(1))).toMatchObject({ requestId: 'a1' });
       expect(await recordOutcome(attempt, aDone('https://up.example/a'), atSeconds(2))).toMatchObject({
         outcome: { kind: 'done' },

@@ -42,7 +42,7 @@ afterAll(async () => {
 const options = () => ({ signal: AbortSignal.timeout(20_000) });
 const locally = <T>(run: () => Promise<T>) => withEnvironment({ ALLOW_PRIVATE_TARGETS: 'true' }, run);
 const asHost = (address: string) => (address.includes(':') ? `[${address}]` : address);
-/** A resolver that gives one list of addresses each time it is asked, the last for all later ones. */
+/** A resolver that answers each query with the next list of addresses, and repeats the last list. */
 const resolving = (...answers: string[][]) =>
   jest.fn<ResolveAll>((_hostname, _options, callback) => {
     const answer = (answers.length > 1 ? answers.shift() : answers[0]) ?? [];

@@ -121,7 +121,7 @@ describe('a change of a balance under an idempotency key', () => {
           ),
         );
 
-        // One entry for each change without a key, and one for all that share a key.
+        // An entry for each change without a key, and a single entry for changes that share a key.
         const made = new Map<unknown, string>();
         for (const [index, result] of results.entries()) {
           if (result.status === 'rejected') {

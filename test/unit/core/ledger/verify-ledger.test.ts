@@ -248,7 +248,7 @@ describe('verifying a ledger', () => {
 });
 
 describe('verifying a ledger that is in use', () => {
-  /** Does these steps one after another while `run` goes on, one before every few of its calls. */
+  /** Does the steps in sequence while `run` continues, a step before every few calls of `run`. */
   const meanwhile = async <T>(
     steps: (() => Promise<unknown>)[],
     pauses: readonly number[],

@@ -70,7 +70,7 @@ describe('a run', () => {
     const alive = async () => ((await findReconcilerRun())?.aliveUntilMs ?? 0) > Date.now();
     memory.client.on(UpdateCommand, { Key: RECONCILER_RUN_KEY }, false).callsFake(async (input) => {
       const isOver = input.ExpressionAttributeValues[':until'] === Date.now();
-      // It began to wait while the run counted as alive, so it starts none.
+      // The request began to wait while the run counted as alive, and starts no run.
       if (isOver && second === '' && (await alive())) second = givenWaiting(elapsed());
       return memory.update(input);
     });

@@ -20,7 +20,12 @@ const stored = (parse: Parse, body: Record<string, unknown>): Promise<StoredRequ
   if (!parsed.ok) throw parsed.error;
   const creation: NewRequest = parsed.creation;
   return withEnvironment({ RETENTION_DAYS: '90' }, () =>
-    newRequest(REQUEST_ID, ACCOUNT_ID, creation, { rate: DEFAULT_RATES[creation.model.id] as Rate }, NOW),
+    newRequest(
+      { requestId: REQUEST_ID, accountId: ACCOUNT_ID },
+      creation,
+      { rate: DEFAULT_RATES[creation.model.id] as Rate },
+      NOW,
+    ),
   );
 };
 const inputOf = (request: StoredRequest) =>

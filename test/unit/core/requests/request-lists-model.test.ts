@@ -110,7 +110,10 @@ test('every page of every filter holds what reads of all records would select', 
         const pages = Math.ceil(expected.length / pageSize);
 
         for (let page = 1; page <= pages + 1; page++) {
-          const found = await listRequests(ACCOUNT_ID, KINDS[prefix], filter, { page, pageSize }, NOW);
+          const found = await listRequests(
+            { accountId: ACCOUNT_ID, kind: KINDS[prefix], filter, now: NOW },
+            { page, pageSize },
+          );
 
           expect(found.items.map((request) => readOf(request))).toEqual(
             expected.slice((page - 1) * pageSize, page * pageSize),

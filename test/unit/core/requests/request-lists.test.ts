@@ -12,7 +12,7 @@ import { memory } from '../../fakes/fresh-table.ts';
 
 const queries = () => memory.client.commandCalls(QueryCommand).map(({ args }) => args[0].input);
 const list = (filter: RequestFilter = {}, page = 1, pageSize = 20) =>
-  listRequests(ACCOUNT_ID, 'image', filter, { page, pageSize }, NOW);
+  listRequests({ accountId: ACCOUNT_ID, kind: 'image', filter, now: NOW }, { page, pageSize });
 const idsOf = async (filter: RequestFilter) => (await pageOf(filter, 1, 50))[0];
 /** The ids on a page, and whether it says that there are more. */
 const pageOf = async (filter: RequestFilter, page: number, pageSize: number) => {
@@ -48,6 +48,10 @@ describe('a list of requests', () => {
 
     for (const [index, afterRequest] of ids.entries())
       expect(await idsOf({ afterRequest })).toEqual(ids.slice(index + 1));
+    const isAscending = true;
+    expect(await idsOf({ isAscending })).toEqual(ids.toReversed());
+    for (const [index, afterRequest] of ids.entries())
+      expect(await idsOf({ afterRequest, isAscending })).toEqual(ids.slice(0, index).reverse());
   });
 
   test.each<[string, RequestFilter, string, string, string]>([

@@ -28,7 +28,11 @@ const WAITING: ProviderAnswer = { kind: 'waiting' };
 describe('an execution that begins to wait', () => {
   const begin = (provider: Provider = answering(WAITING), token = 'token-1') => {
     executions.wait(token);
-    return awaitProvider(VIDEO_ID, token, ENTERED, leadingTo(provider), clockAt(5));
+    return awaitProvider(
+      { requestId: VIDEO_ID, taskToken: token, ...ENTERED },
+      leadingTo(provider),
+      clockAt(5),
+    );
   };
 
   test('keeps its token and queries nothing', async () => {
@@ -107,7 +111,11 @@ test('an execution that begins to wait during a query that finds the task finish
       const learned = claimCallbackQuery(VIDEO_ID, 2, atSeconds(4)).then(() =>
         catchUp(aVideoRequest(), leadingTo(answering(aDone('a'))), clockAt(4), 1000),
       );
-      const waiting = awaitProvider(VIDEO_ID, 'token-1', ENTERED, leadingTo(answering(WAITING)), clockAt(5));
+      const waiting = awaitProvider(
+        { requestId: VIDEO_ID, taskToken: 'token-1', ...ENTERED },
+        leadingTo(answering(WAITING)),
+        clockAt(5),
+      );
 
       await scheduler.waitFor(Promise.all([learned, waiting]));
 

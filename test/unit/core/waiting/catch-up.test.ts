@@ -75,7 +75,11 @@ describe('catching up with the provider', () => {
     const provider = answering(async () => {
       executions.reset();
       executions.wait('token-2');
-      await awaitProvider(VIDEO_ID, 'token-2', ENTERED, leadingTo(answering(WAITING)), clockAt(60));
+      await awaitProvider(
+        { requestId: VIDEO_ID, taskToken: 'token-2', ...ENTERED },
+        leadingTo(answering(WAITING)),
+        clockAt(60),
+      );
       return aDone('a');
     });
 
@@ -150,7 +154,11 @@ describe('the read of an unfinished request', () => {
     expect(executions.client.calls()).toHaveLength(0);
     executions.wait('token-1');
     const provider = answering(WAITING);
-    await awaitProvider(VIDEO_ID, 'token-1', ENTERED, leadingTo(provider), clockAt(61));
+    await awaitProvider(
+      { requestId: VIDEO_ID, taskToken: 'token-1', ...ENTERED },
+      leadingTo(provider),
+      clockAt(61),
+    );
     expect(executions.woken).toEqual(wokenBy('token-1'));
     expect(provider.query).not.toHaveBeenCalled();
   });

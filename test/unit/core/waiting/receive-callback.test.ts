@@ -251,7 +251,11 @@ describe('a callback', () => {
 
     request.withAttempt(accepted());
     executions.wait('token-1');
-    await awaitProvider(VIDEO_ID, 'token-1', ENTERED, leadingTo(answering(aDone('a'))), clockAt(2));
+    await awaitProvider(
+      { requestId: VIDEO_ID, taskToken: 'token-1', ...ENTERED },
+      leadingTo(answering(aDone('a'))),
+      clockAt(2),
+    );
 
     expect(executions.woken).toEqual(wokenBy('token-1'));
   });

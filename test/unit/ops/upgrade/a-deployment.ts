@@ -60,7 +60,7 @@ export const createDeployment = (): FakeDeployment => {
     if (time >= readyAt) return 'succeeded';
     return isWaiting ? 'queued' : 'processing';
   };
-  /** One at once, then another every 5 s if it is refused. */
+  /** A first attempt at once, and a further attempt every 5 s after a refusal. */
   const attemptsAt = ({ webhookUrl = '', readyAt }: FakeRequest) => {
     if (webhookUrl === '' || time < readyAt) return [];
     const isAccepted = webhookUrl.endsWith('/sandbox/webhooks');

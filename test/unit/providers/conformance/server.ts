@@ -35,7 +35,7 @@ export const A_CALL: ProviderCall = {
 /** A signal that is never aborted. */
 export const patient = (): AbortSignal => new AbortController().signal;
 
-/** An adapter that calls this server, or another one. */
+/** An adapter that calls this server or the given server. */
 export const adapterOf = (adapter: Adapter, baseUrl = server.url): Provider =>
   new adapter({ baseUrl, apiKey: 'secret-key' });
 

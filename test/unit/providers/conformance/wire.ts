@@ -33,10 +33,13 @@ export interface WireErrors {
 export interface Wire {
   name: string;
   Adapter: Adapter;
-  /** A request that the provider serves by a task; a request that it serves synchronously, if it has such calls. */
+  /**
+   * A request that the provider serves by a task, and a request that it serves synchronously, if it has synchronous
+   * calls.
+   */
   requests: { task: StoredRequest; synchronous?: StoredRequest };
   errors: WireErrors;
-  /** The failure of a task that was refused for its content: makers differ in what they say of it. */
+  /** The failure of a task that was refused for its content. Makers report it in different words. */
   refusedContent: Failure;
   /** The answers to a creation that the adapter's table of outcomes has, besides those that every provider gives. */
   outcomes?: [name: string, answer: WireAnswer, told: Partial<ProviderAnswer>, taken: Taken][];
@@ -48,7 +51,7 @@ export interface Wire {
   countsImages?: true;
   /** The answer to a synchronous creation, with each output's URL; undefined when the provider has none such. */
   images?: (...urls: string[]) => WireAnswer;
-  /** A synchronous answer with an output that the content filter refused, one at this URL, and one that broke. */
+  /** A synchronous answer with three outputs: refused by the content filter, at the given URL, and broken. */
   partial?: (url: string) => WireAnswer;
   /** The path of a task, which is queried by GET; several where a query of an ended task takes several calls. */
   taskPath: (taskId: string) => string | string[];
@@ -60,7 +63,7 @@ export interface Wire {
     done: (...urls: string[]) => WireAnswer;
     /** Finished without any output. */
     empty: WireAnswer;
-    /** Refused for its content; failed for another reason of its input; failed by itself. */
+    /** Refused for its content, failed because of its input, or failed by the provider's own fault. */
     failed: Record<'content' | 'invalid' | 'broken', WireAnswer>;
     /** Ended because the provider ran out of time, or somebody cancelled it. */
     timedOut: WireAnswer;

@@ -26,8 +26,9 @@ const namesIn = (expression: unknown, placeholders: Json): string[] =>
     .map((token) => (token.startsWith('#') ? String(placeholders[token] ?? token) : token));
 
 /**
- * The top-level attributes that a call names, as in IAM's `dynamodb:Attributes`: in its keys, its items and every expression. Attributes that
- * are only returned do not count: a call without a projection names none of those
+ * The top-level attributes that a call names, as in IAM's `dynamodb:Attributes`: in its keys, its items and every
+ * expression. Attributes that are only returned do not count: a call without a projection returns every attribute and
+ * names no returned attribute
  * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html).
  */
 export const attributesOf = (request: Json, items: unknown[] = []): string[] => {

@@ -54,8 +54,8 @@ const isExempt = (name: string): boolean =>
   ['x-amz-signature', 'policy', 'file'].includes(name) || name.startsWith('x-ignore-');
 
 /**
- * Checks that a form's fields meet its policy, each of them by a condition. Throws S3's errors: the policy has expired, a condition fails, a
- * field has no condition, or the policy cannot be read.
+ * Checks the fields of a form by the form's policy: every field needs a condition that it meets. Throws S3's errors:
+ * the policy has expired, a condition fails, a field has no condition, or the policy cannot be read.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-HTTPPOSTConstructPolicy.html
  */
 export const checkPolicy = (fields: FormFields, bucket: string, now: Date): PostPolicy => {

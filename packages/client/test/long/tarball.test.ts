@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
-import { packPackage } from './a-package.ts';
-import { FaultyServer, json } from './server.ts';
+import { packPackage } from '../a-package.ts';
+import { FaultyServer, json } from '../server.ts';
 
 const run = promisify(execFile);
 const require = createRequire(import.meta.url);

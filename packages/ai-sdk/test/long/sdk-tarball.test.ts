@@ -8,13 +8,13 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
-import { codeBlocksOf } from '../../client/test/a-package.ts';
-import { json } from '../../client/test/server.ts';
-import { installProvider } from './a-package.ts';
-import { PNG, startService } from './a-service.ts';
+import { codeBlocksOf } from '../../../client/test/a-package.ts';
+import { json } from '../../../client/test/server.ts';
+import { installProvider } from '../a-package.ts';
+import { PNG, startService } from '../a-service.ts';
 
 const run = promisify(execFile);
-const here = fileURLToPath(new URL('..', import.meta.url));
+const here = fileURLToPath(new URL('../..', import.meta.url));
 const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
 const { server, answer, created } = startService();
 const folder = mkdtempSync(join(tmpdir(), 'ai-sdk-tarball-'));

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { installPackage } from '../../packages/client/test/a-package.ts';
+import { newCaller, sharedService } from '../contract/support/client.ts';
 import { type ExampleLanguage, examplesIn } from '../unit/docs/api-examples.ts';
-import { newCaller, sharedService } from './support/client.ts';
 
 const run = promisify(execFile);
 let folder: string;
