@@ -37,8 +37,8 @@ const METRICS = {
   /** Seconds from the first provider call of a request until the provider was done with it. */
   atProvider: { name: 'SecondsAtProvider', dimensions: ['model'], unit: 'Seconds' },
   /**
-   * The same of a request that succeeded, for each second of its video, or for its images together: what the queue and the lengths asked
-   * for do not change.
+   * Provider time of a succeeded request per second of its video, or for its images together. Independent of queue and requested
+   * length.
    */
   secondsPerOutput: { name: 'SecondsPerOutput', dimensions: ['model'], unit: 'Seconds' },
   /** xTokens given back when a request ended. */

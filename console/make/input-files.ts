@@ -6,8 +6,8 @@ import { readOne, recordOf } from '../state/records.ts';
 import { requestOfOutput, uploadExpiry, withoutQuery } from './file-rules.ts';
 import { type FormValues, fieldsOf } from './form-rules.ts';
 
-/** Requests that were read for their outputs, and whether each exists. Undefined: the answer is not there yet. */
-const asked = new Map<string, boolean | undefined>();
+/** Requests that are read for their outputs, by id: being read, found or missing. */
+const asked = new Map<string, 'reading' | 'found' | 'missing'>();
 
 /** The output that the URL of an input names, with its signed URL, once its request has been read. Undefined for other URLs. */
 export const outputNamed = (url: string): Output | undefined => {
@@ -21,12 +21,12 @@ const recordNamed = (url: string) => {
   const requestId = requestOfOutput(url);
   if (requestId === undefined) return undefined;
   if (!recordOf(requestId) && !asked.has(requestId)) {
-    asked.set(requestId, undefined);
+    asked.set(requestId, 'reading');
     readOne(requestId).then(
-      (isThere) => asked.set(requestId, isThere),
+      (isThere) => asked.set(requestId, isThere ? 'found' : 'missing'),
       (error: unknown) => {
         // Without the record there is no picture of the file, and the service judges it when it is sent.
-        if (error instanceof NotFoundError) asked.set(requestId, false);
+        if (error instanceof NotFoundError) asked.set(requestId, 'missing');
       },
     );
   }
@@ -41,7 +41,9 @@ const goneProblem = (url: string): string | undefined => {
   if (expiry) return expiry <= now.peek() ? `is an upload that has expired: ${AGAIN}` : undefined;
   const record = recordNamed(url);
   if (!record)
-    return asked.get(requestOfOutput(url) ?? '') === false ? `is not there any more: ${AGAIN}` : undefined;
+    return asked.get(requestOfOutput(url) ?? '') === 'missing'
+      ? `is not there any more: ${AGAIN}`
+      : undefined;
   return statusAt(record, now.peek()) === 'expired' ? `is an output that has expired: ${AGAIN}` : undefined;
 };
 

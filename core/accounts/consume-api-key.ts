@@ -13,9 +13,9 @@ export interface KeyUse {
 }
 
 /**
- * DynamoDB has no `max`, so the update has one form for a refilled bucket, one for a bucket in use, and one for a bucket that a clock far
- * ahead filled, which counts as refilled. Neither names the digest or the
- * revocation: IAM lets a role that may name an attribute in a condition write it too.
+ * DynamoDB has no `max`, so the update has three forms: for a refilled bucket, for a bucket in use, and for a bucket filled by a
+ * clock far ahead. The last counts as refilled. Neither names the digest or the revocation: IAM lets a role that may name an
+ * attribute in a condition write it too.
  */
 const REFILLED = 'SET tat = :now + intervalMs, allowAt = :now - spareMs, lastUsedAt = :at';
 const UPDATES = {

@@ -13,8 +13,9 @@ import { findRouteLimit } from './route-limits.ts';
 const CHECK_AFTER_SECONDS = 30;
 
 /**
- * Begins an execution's wait for capacity at a route, for at most `timeoutSeconds`. The control loop admits the request. A request that has
- * ended, was assigned another route since, or whose route is not configured any more, is dispatched again at once, which decides.
+ * Begins an execution's wait for capacity at a route, for at most `timeoutSeconds`. The control loop admits the request. A
+ * request that has ended or changed route is dispatched again at once, and so is a request whose route is not configured any
+ * more.
  */
 export const awaitCapacity = async (
   { requestId, taskToken, ...entry }: BegunWait,

@@ -135,9 +135,8 @@ const listEntries = async (call: LongCall, now: Date): Promise<Entry[]> => {
 
 /**
  * The entries that a call may take, the best first. Every call may take entries answered with 408, ended requests before running
- * requests. A retry may also take an entry of a waiting call with a lower count of retries and, last, images answered within 10
- * s; the count just below its own comes first, because that was the client's previous attempt. Failed requests are not taken:
- * they are refunded.
+ * requests. A retry may also take an entry of a waiting call with a lower count of retries. The count just below its own comes
+ * first: the client's previous attempt. Last come images answered within 10 s. Failed requests are not taken: they are refunded.
  */
 const listTakeable = async (call: LongCall, now: Date): Promise<Entry[]> => {
   const since = (seconds: number) => addSeconds(toInstant(now), -seconds);

@@ -103,10 +103,10 @@ export const routeFactsOf = (modelId: string, { credentials, left = {} }: Creati
 const NOT_DISPATCHABLE = 'cannot be dispatched now';
 
 /**
- * Checks a new submission, except price, content filter and reference videos, and returns its creation and the account's rate. The
- * checks, in this order: fields and a model that has retired or cannot be dispatched (`ValidationError`); a used key
- * (`ConflictError`); the end-user (`ForbiddenError` if blocked, `ConflictError` if being removed); a pause
- * (`ServiceError` with `temporarily_unavailable`).
+ * Checks a new submission, except price, content filter and reference videos, and returns its creation and the account's rate.
+ * First come fields and model: `ValidationError`, also for a model that has retired or cannot be dispatched. A used key throws
+ * `ConflictError`. A blocked end-user throws `ForbiddenError`, an end-user under removal `ConflictError`. A pause comes last:
+ * `ServiceError` with `temporarily_unavailable`.
  */
 export const judgeCreation = (
   account: Account,

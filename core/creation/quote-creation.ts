@@ -14,9 +14,10 @@ import type { QuoteAnswer } from './quote-answers.ts';
 import type { Submission } from './submission.ts';
 
 /**
- * What a creation would cost, and whether it would be covered. Judges as a creation does, in its order, and writes no more than a refused
- * creation: slots and allowances of the content filter and of measuring, and copies of clips, which it removes. A balance that does not
- * suffice is an answer, but for inputs to measure a refusal: `PaymentRequiredError`, before any file is fetched. Otherwise throws the errors of a creation.
+ * What a creation would cost, and whether it would be covered. Judges in the order of a creation, and writes no more than a
+ * refused creation. These writes are slots and allowances of content filter and measuring, and copies of clips, which are
+ * removed. A balance that does not suffice is an answer, but for inputs to measure a refusal: `PaymentRequiredError`, before any
+ * file is fetched. Otherwise throws the errors of a creation.
  */
 export const quoteCreation = async (
   account: Account,

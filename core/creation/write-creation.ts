@@ -79,11 +79,11 @@ interface Attempt {
 }
 
 /**
- * Access pattern 54: writes debit, ledger entry, end-user counters, request, idempotency record and the counts of budgets in one
- * transaction, and the event of the account's webhook when the balance falls below its threshold. If the same key and body created a
- * request since, nothing is written. Throws `PaymentRequiredError`, `BudgetSpentError`, `AccountBlockedError`, what
- * `checkEndUser` throws, `ConflictError` (key used with another body) and `RateLimitedError`. Throws `OutcomeUnknownError` while an attempt may
- * still be committed.
+ * Access pattern 54: writes a creation in one transaction. The items are the account with its debit, ledger entry, end-user
+ * counters, request, idempotency record and counts of budgets. A balance that falls below the webhook's threshold adds an event.
+ * If the same key and body created a request since, nothing is written. Throws `PaymentRequiredError`, `BudgetSpentError`,
+ * `AccountBlockedError`, what `checkEndUser` throws, `ConflictError` (key used with another body) and `RateLimitedError`. Throws
+ * `OutcomeUnknownError` while an attempt may still be committed.
  */
 export const writeCreation = async (
   creation: JudgedCreation,

@@ -16,8 +16,8 @@ const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
 const MAX_GIVEN_LENGTH = 2_000;
 
 /**
- * An email address in the normal form that identifies an end-user: compatibility form (NFKC), so that full-width and combining
- * spellings are equal, trimmed, lower case, with a Unicode domain instead of punycode. Text too long for an address is returned
+ * The normal form of an email address, which identifies an end-user. Trimmed, in lower case and compatibility form (NFKC):
+ * full-width and combining spellings are equal. The domain is in Unicode, not punycode. Text too long for an address is returned
  * unchanged.
  */
 export const normalizeEmail = (email: string): string =>

@@ -114,8 +114,8 @@ const budgetCondition = (
 
 /**
  * Access pattern 32: counts a new request with its end-user as last `found`, inserting them on first use; `lastActiveAt` only
- * grows. Refused, with the stored item if present, when the end-user is blocked or being removed, or when the stored end-user
- * differs from `found`: another id, another budget, or a later activity.
+ * grows. Refused, with the stored item if present, when the end-user is blocked or being removed. Also refused when the stored
+ * id, budget or last activity differs from `found`.
  */
 export const countCreationWrite = (request: CountedRequest, found: EndUser | undefined): TransactItem => {
   const { accountId, endUserEmail: email, debitThousandths, createdAt } = request;

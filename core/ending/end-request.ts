@@ -100,8 +100,9 @@ interface Attempt {
  *
  * Throws `UnknownStatusError`.
  *
- * Puts the follow-up work on a due list. On `CHECK`: the first attempt of the webhook, an item of its own; removing files of a failed request,
- * cancelling tasks of the provider, or leaving its routes. On `EXPIRE`: only the expiry of its files is left.
+ * Puts the follow-up work on a due list. On `CHECK`: removing files of a failed request, cancelling tasks of the provider, or
+ * leaving routes. On `EXPIRE`: only the expiry of the files is left. The first attempt of the webhook is an item of its own on
+ * `CHECK`.
  */
 export const endRequest = async (
   { request, attempts }: EndingRequest,

@@ -70,8 +70,8 @@ type ProviderMeaning =
       upstream?: UpstreamError | undefined;
     }
   /**
-   * The answer to a query that does not show the task's state, until the cause is removed: our credential or account was refused
-   * or, with a `failure`, the answer could not be read.
+   * The answer to a query that does not show the task's state. Our credential or account was refused or, with a `failure`, the
+   * answer was unreadable. Repeating the query does not help until the cause is removed.
    */
   | { kind: 'refused'; failure?: Failure | undefined }
   /** A task may exist that we cannot follow, or the provider no longer knows it: never repeat the call. */

@@ -197,7 +197,7 @@ export const unservable = <Route extends LimitedRoute>(
   return unmade && `${names} makes no ${unmade}`;
 };
 
-/** What a catalog entry names that upstreams with these limits cannot make, none of them: `videos of 4k`. */
+/** The parts of a catalog entry that no upstream with these limits can make: `videos of 4k`. */
 export const unmadeOf = (model: CatalogModel, limits: readonly UpstreamLimits[]): string | undefined =>
   model.type === 'image' ? unmadePresets(model, limits) : unmadeVideos(model, limits);
 

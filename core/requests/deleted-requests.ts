@@ -117,9 +117,10 @@ const deletionMarkOf = (request: StoredRequest, now: Date, deletionId: string): 
 };
 
 /**
- * Access pattern 26: replaces a terminal request by its deletion mark, with the amounts, the files to remove and, for a request
- * that was not closed, the routes to leave and the tasks to cancel. Returns the mark; undefined, with nothing written, when the
- * request is absent or not terminal. A deletion under the same `deletionId` whose answer was lost is returned, not repeated.
+ * Access pattern 26: replaces a terminal request by its deletion mark, with the amounts and the files to remove. The mark of a
+ * request that was not closed also has the routes to leave and the tasks to cancel. Returns the mark; undefined, with nothing
+ * written, when the request is absent or not terminal. A deletion under the same `deletionId` whose answer was lost is returned,
+ * not repeated.
  */
 export const removeRequest = async (
   request: StoredRequest,

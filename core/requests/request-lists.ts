@@ -27,6 +27,8 @@ export interface RequestFilter {
   createdBefore?: Instant | undefined;
   /** Only requests that follow this request in the list. */
   afterRequest?: string | undefined;
+  /** Lists the oldest first. */
+  isAscending?: boolean;
 }
 
 /** The requests of an account and kind that match a filter at `now`. */
@@ -46,7 +48,7 @@ const IndexEntry = z.object({ PK: z.string() });
 type IndexEntry = z.infer<typeof IndexEntry>;
 
 /**
- * Access pattern 17: a page of an account's requests of a kind, newest first, by any combination of filters. Skips the index
+ * Access pattern 17: a page of an account's requests of a kind, newest first unless the filter says otherwise, by any combination of filters. Skips the index
  * entries before the page, and reads the page's requests by key: two sequential calls for an early page, three for a later page,
  * and a further call for each 1 MB of entries. Index entries do not contain the model, nor whether a request is queued or
  * processing: filters on these read all requests up to the page's end. A filter on the model reads at most `MAX_SEARCHED`
@@ -146,17 +148,27 @@ const readRequests = async (
     .filter((request) => model === undefined || request.model === model);
 };
 
-/** The index entries that match by their attributes, newest first, read as the entries are consumed. */
+/** The index entries that match by their attributes, in the order of the list, read as the entries are consumed. */
 const matchingEntries = async function* (
   { accountId, kind, filter, now }: RequestList,
   wants: { skip: number; wanted: number },
 ): AsyncGenerator<IndexEntry> {
-  const { endUserEmail, status, model, createdAfter, createdBefore, afterRequest } = filter;
+  const {
+    endUserEmail,
+    status,
+    model,
+    createdAfter,
+    createdBefore,
+    afterRequest,
+    isAscending = false,
+  } = filter;
   const { byAccount, byEndUser } = REQUEST_INDEXES;
   const { GSI2PK, GSI3PK } = requestListing(accountId, endUserEmail ?? '');
   const [index, partition] = endUserEmail === undefined ? [byAccount, GSI2PK] : [byEndUser, GSI3PK];
-  const oldest = newerThan(kind, createdSince(status, createdAfter, now));
-  const newest = afterRequest === undefined ? olderThan(kind, createdBefore) : before(afterRequest);
+  const [laterThan, earlierThan] = isAscending ? [afterRequest, undefined] : [undefined, afterRequest];
+  const since = createdSince(status, createdAfter, now);
+  const oldest = laterThan === undefined ? newerThan(kind, since) : behind(laterThan);
+  const newest = earlierThan === undefined ? olderThan(kind, createdBefore) : before(earlierThan);
   // DynamoDB refuses such a range.
   if (oldest > newest) return;
   const { FilterExpression, names, values } = listFilter(status, now);
@@ -172,7 +184,7 @@ const matchingEntries = async function* (
       ':newest': newest,
       ...values,
     },
-    ScanIndexForward: false,
+    ScanIndexForward: isAscending,
   };
   const isSparse = status !== undefined || model !== undefined;
   for await (const item of queryFrom(query, { ...wants, isSparse })) yield IndexEntry.parse(item);
@@ -191,6 +203,9 @@ const before = (requestId: string): string => {
   const key = requestPartition(requestId);
   return `${key.slice(0, -1)}${String.fromCharCode(key.charCodeAt(key.length - 1) - 1)}~`;
 };
+
+/** The first key of all behind a request's: keys have one length. */
+const behind = (requestId: string): string => `${requestPartition(requestId)}~`;
 
 /** The key before which the index has requests created before an instant. */
 const olderThan = (kind: RequestKind, createdBefore: Instant | undefined): string => {

@@ -47,8 +47,8 @@ const RETRY_AFTER_SECONDS = 5;
 
 /**
  * Creates a request for images and waits for its end. 200 with the images, or at once with a stream of events; 408 when the
- * images take longer, or another call has taken the request over. Throws the errors of a creation, what the request failed with,
- * `NotFoundError` for a request that was deleted, and `ServiceError` with `rate_limited` when too many calls wait.
+ * images take longer, or another call has taken the request over. Throws the errors of a creation, the request's own failure, and
+ * `NotFoundError` for a deleted request. Throws `ServiceError` with `rate_limited` when too many calls wait.
  */
 export const makeImages = async (
   request: ApiRequest,

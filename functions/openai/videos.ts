@@ -60,7 +60,9 @@ const getContent = async (request: ApiRequest): Promise<APIGatewayProxyResult> =
 };
 
 /** The query of a list. Throws `ValidationError` for values that are not offered. */
-const listQuery = (request: ApiRequest): { limit: number; after: string | undefined } => {
+const listQuery = (
+  request: ApiRequest,
+): { limit: number; after: string | undefined; isAscending: boolean } => {
   const {
     limit = String(DEFAULT_LISTED),
     order = 'desc',
@@ -69,19 +71,19 @@ const listQuery = (request: ApiRequest): { limit: number; after: string | undefi
   const count = /^\d{1,3}$/.test(limit) ? Number(limit) : 0;
   if (count < 1 || count > MOST_LISTED)
     throw new ValidationError({ limit: `must be from 1 to ${MOST_LISTED}` });
-  if (order !== 'desc') throw new ValidationError({ order: 'must be desc: nothing else is offered' });
+  if (order !== 'desc' && order !== 'asc') throw new ValidationError({ order: 'must be asc or desc' });
   if (after !== undefined && requestKindOf(after) !== 'video')
     throw new ValidationError({ after: 'must be the id of a video' });
-  return { limit: count, after };
+  return { limit: count, after, isAscending: order === 'asc' };
 };
 
-/** 200 with the account's videos, newest first. */
+/** 200 with the account's videos, newest first unless the order is ascending. */
 const listVideos = async (request: ApiRequest): Promise<APIGatewayProxyResult> => {
   const { accountId } = await authorize(identifyCaller(request), 'generations:read', request.now);
-  const { limit, after } = listQuery(request);
+  const { limit, after: afterRequest, isAscending } = listQuery(request);
   const page = { page: 1, pageSize: limit };
   const found = await listRequests(
-    { accountId, kind: 'video', filter: { afterRequest: after }, now: request.now },
+    { accountId, kind: 'video', filter: { afterRequest, isAscending }, now: request.now },
     page,
   );
   const isVideo = (stored: StoredRequest) => stored.kind === 'video';

@@ -151,7 +151,26 @@ describe("Videos by OpenAI's client", () => {
     expect(await debitsOf(first.id)).toBe(1);
   });
 
-  test.each([{ limit: 0 }, { limit: 101 }, { order: 'asc' as const }, { after: 'img_1' }])(
+  test('are listed oldest first where the order is ascending, over pages', async () => {
+    const own = await newCaller(caller.service);
+    const client = new OpenAI({ apiKey: own.key, baseURL: `${own.service.baseUrl}/openai/v1` });
+    const ids: string[] = [];
+    for (let index = 0; index < 3; index++)
+      ids.push((await client.videos.create(aVideo({ prompt: `${unique()} [fail=content_policy]` }))).id);
+    const listed = (order: 'asc' | 'desc', after?: string) =>
+      client.videos.list({ order, limit: 2, ...(after !== undefined && { after }) });
+    // The index lags writes by a moment.
+    const first = await eventually(
+      () => listed('asc'),
+      ({ data, has_more }) => data[0]?.id === ids[0] && data[1]?.id === ids[1] && has_more,
+    );
+
+    expect(first.data.map(({ id }) => id)).toEqual(ids.slice(0, 2));
+    expect((await listed('asc', ids[1])).data.map(({ id }) => id)).toEqual(ids.slice(2));
+    expect((await listed('desc')).data.map(({ id }) => id)).toEqual([ids[2], ids[1]]);
+  });
+
+  test.each([{ limit: 0 }, { limit: 101 }, { order: 'oldest' }, { after: 'img_1' }])(
     'refuse a list with %j',
     async (query) => {
       const [param] = Object.keys(query);

@@ -43,10 +43,10 @@ const runAll = async (model: string, prompt: string, names: readonly string[], m
   return names.flatMap((name) => had.find((one) => one.name === name) ?? []);
 };
 
-/** How often the caller was debited for requests of a prompt. */
-const debitsFor = async (prompt: string): Promise<number> => {
+/** How often the caller was debited for requests of a prompt, by the list that has them. */
+const debitsFor = async (prompt: string, list = 'generations'): Promise<number> => {
   const { body } = await caller.get<{ items: { requestId: string; prompt: string }[] }>(
-    '/v1/generations?pageSize=50',
+    `/v1/${list}?pageSize=50`,
   );
   const ids = body.items.filter((item) => item.prompt === prompt).map(({ requestId }) => requestId);
   return (await history(caller)).filter(
@@ -73,6 +73,14 @@ const debitsFor = async (prompt: string): Promise<number> => {
 
     expect(had).toEqual(names.map((name) => ({ name, images: 1, runs: expect.any(Number) })));
     for (const name of names) expect([name, await debitsFor(`${prompt} ${name}`)]).toEqual([name, 1]);
+  });
+
+  test('openai makes, reads, lists and downloads videos, each for one debit', async () => {
+    const names = ['openai6, video', 'openai7, video'];
+    const had = await runAll('xW3.0s', 'waves', names);
+
+    expect(had).toEqual(names.map((name) => ({ name, images: 1, runs: 1 })));
+    for (const name of names) expect([name, await debitsFor(`waves ${name}`, 'videos')]).toEqual([name, 1]);
   });
 
   test.each<[string, string[]]>([

@@ -57,7 +57,7 @@ const RATE_MILLISECONDS = 1_000;
 /** What `[busy-for=…]` says when the prompt names no other `Retry-After`. */
 const BUSY_RETRY_AFTER_SECONDS = 1;
 
-/** The limiter of `createLimiter`. */
+/** The limiter of `createCreationLimiter`. */
 class Limiter implements CreationLimiter {
   private readonly now: () => number;
   private readonly options: Capacity;
@@ -137,5 +137,5 @@ class Limiter implements CreationLimiter {
 }
 
 /** Creates the limiter of an upstream. `now` returns epoch milliseconds. Keeps the creations of the last second, and each busy prompt. */
-export const createLimiter = (now: () => number, options: Capacity = {}): CreationLimiter =>
+export const createCreationLimiter = (now: () => number, options: Capacity = {}): CreationLimiter =>
   new Limiter(now, options);

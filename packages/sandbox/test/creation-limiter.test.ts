@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { createLimiter } from '../src/capacity.ts';
+import { createCreationLimiter } from '../src/capacity.ts';
 import { parseDirectives } from '../src/directives.ts';
 
 describe('a limiter of creations', () => {
   const creation = (prompt: string, model = 'a') => ({ model, prompt, directives: parseDirectives(prompt) });
   const limiterAt = (clock: { time: number }, createsPerSecond?: number) =>
-    createLimiter(() => clock.time, createsPerSecond === undefined ? {} : { createsPerSecond });
+    createCreationLimiter(() => clock.time, createsPerSecond === undefined ? {} : { createsPerSecond });
 
   test('lets so many creations of a model pass in each second', () => {
     const clock = { time: 0 };
@@ -99,7 +99,7 @@ describe('a limiter of creations', () => {
   });
 
   test('refuses calls beyond those that may be under way, of a model or a prompt, until one has ended', async () => {
-    const limiter = createLimiter(() => 0, { runningCalls: 2 });
+    const limiter = createCreationLimiter(() => 0, { runningCalls: 2 });
     const end: (() => void)[] = [];
     const call = (prompt: string, model?: string) =>
       limiter.during(

@@ -11,7 +11,7 @@ const require = createRequire(`${FOLDER}/package.json`);
 const { BASE_URL: baseURL = '', API_KEY: apiKey = '' } = process.env;
 const [model = '', text = '', ...names] = process.argv.slice(2);
 
-/** Calls a program with a prompt. Returns how many images it has. */
+/** Calls a program with a prompt. Returns how many images or videos it has. */
 type Call = (prompt: string) => Promise<number>;
 /** An image in the answer of OpenAI. */
 interface Item {
@@ -49,6 +49,25 @@ const ofCompatible = (version: number): Call =>
     const { createOpenAICompatible } = require(`ai-compatible-${version}`);
     return createOpenAICompatible({ name: 'service', baseURL, apiKey }).imageModel(model);
   });
+
+/** The pause between two reads of a video. */
+const READ_AGAIN_MS = 1_000;
+
+/** A version of OpenAI's client that makes a video, reads the video until it is made, finds it in the list and downloads it. */
+const openaiVideo =
+  (name: string): Call =>
+  async (prompt) => {
+    const { videos } = new (require(name).OpenAI)({ baseURL, apiKey });
+    let video = await videos.create({ model, prompt, seconds: '4', size: '1280x720' });
+    while (video.status === 'queued' || video.status === 'in_progress') {
+      await new Promise((resolve) => setTimeout(resolve, READ_AGAIN_MS));
+      video = await videos.retrieve(video.id);
+    }
+    const listed: string[] = [];
+    for await (const { id } of videos.list({ order: 'asc', limit: 1 })) listed.push(id);
+    const file = Buffer.from(await (await videos.downloadContent(video.id)).arrayBuffer());
+    return file.toString('latin1', 4, 8) === 'ftyp' && listed.includes(video.id) ? 1 : 0;
+  };
 
 const langChain: Call = async (prompt) => {
   const { DallEAPIWrapper } = require('@langchain/openai');
@@ -92,6 +111,8 @@ const PROGRAMS: Record<string, Call> = {
       [`ai${version} openai-compatible`, ofCompatible(version)],
     ]),
   ),
+  'openai6, video': openaiVideo('openai6'),
+  'openai7, video': openaiVideo('openai7'),
   'ai6, edit': ofOpenAi(6, true),
   'ai7, edit': ofOpenAi(7, true),
   LangChain: langChain,

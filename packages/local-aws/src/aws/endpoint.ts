@@ -12,7 +12,7 @@ import { startDynoxide } from './dynamodb/dynoxide.ts';
 import type { Faults } from './faults.ts';
 import type { InvokeLater } from './lambda/lambda.ts';
 import { type OpenedFunctions, openServices, type ServicesOptions } from './open-services.ts';
-import { createRouter } from './router.ts';
+import { createAwsRouter } from './router.ts';
 import { callSecretsManager } from './secrets/secrets-manager.ts';
 import type { Services } from './services.ts';
 
@@ -202,7 +202,7 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
   try {
     const functions: OpenedFunctions = { invoke: noFunctions, invokeLater: noFunctionsLater };
     const services = await openServices(options, engine.client, functions);
-    const server = createServer(createRouter(services));
+    const server = createServer(createAwsRouter(services));
     // Longer than clients keep idle connections, so that none closes under a request just being sent. Uploads have no time limit.
     server.keepAliveTimeout = 120_000;
     server.requestTimeout = 0;

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../types.ts';
 import { AwsError } from './errors.ts';
 import type { Fault, Faults } from './faults.ts';
-import { jsonAnswer, parseJsonObject, readText, sendAnswer } from './json-protocol.ts';
+import { jsonAnswer, parseJsonObject, readText, sendJsonAnswer } from './json-protocol.ts';
 
 /** Requests about faults are signed for this service. AWS has none of this name. */
 export const FAULT_SERVICE = 'local-faults';
@@ -25,7 +25,7 @@ export const answerFaultControl = async (
   if (request.method === 'POST') faults.arm(body as unknown as Fault);
   else if (request.method === 'DELETE') faults.disarm();
   else if (request.method !== 'GET') throw new AwsError('NotImplemented', 'POST, DELETE or GET', 501);
-  sendAnswer(response, jsonAnswer(200, { left: faults.left() }, '1.0'));
+  sendJsonAnswer(response, jsonAnswer(200, { left: faults.left() }, '1.0'));
 };
 
 /** The AWS endpoint of a run, and its operator. */

@@ -78,7 +78,7 @@ export const errorAnswer = (error: AwsError, jsonVersion: JsonVersion = '1.0'): 
   jsonAnswer(error.status, { __type: error.code, message: error.message }, jsonVersion);
 
 /** Sends an answer. */
-export const sendAnswer = (response: ServerResponse, { status, headers, body }: JsonAnswer): void => {
+export const sendJsonAnswer = (response: ServerResponse, { status, headers, body }: JsonAnswer): void => {
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
   response.end(body);
 };

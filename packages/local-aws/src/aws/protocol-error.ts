@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { AwsError } from './errors.ts';
-import { errorAnswer, sendAnswer } from './json-protocol.ts';
+import { errorAnswer, sendJsonAnswer } from './json-protocol.ts';
 import { element, sendXml } from './s3/xml.ts';
 
 /** Answers an error in the request's protocol: the query protocol's XML for a form, else JSON. */
@@ -12,7 +12,7 @@ export const sendProtocolError = (
 ): void => {
   if (!request.headers['content-type']?.startsWith('application/x-www-form-urlencoded')) {
     response.setHeader('x-amzn-errortype', error.code);
-    sendAnswer(response, errorAnswer(error));
+    sendJsonAnswer(response, errorAnswer(error));
     return;
   }
   const details = `<Type>Sender</Type>${element('Code', error.code)}${element('Message', error.message)}`;

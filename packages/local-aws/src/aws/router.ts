@@ -15,7 +15,7 @@ import {
   parseJsonObject,
   readBody,
   readText,
-  sendAnswer,
+  sendJsonAnswer,
 } from './json-protocol.ts';
 import { readsAccountSettings, SETTINGS_PERMISSIONS } from './lambda/account-settings.ts';
 import {
@@ -63,7 +63,7 @@ const answerJson = async (services: Services, call: Call): Promise<void> => {
     body,
   });
   applyAftermath(response, answered.aftermath);
-  sendAnswer(response, answered.answer);
+  sendJsonAnswer(response, answered.answer);
 };
 
 const answerS3 = (services: Services, call: Call): Promise<void> =>
@@ -167,14 +167,14 @@ const sendError = (request: IncomingMessage, response: ServerResponse, service: 
     thrown instanceof AwsError ? thrown : new AwsError('InternalServerError', messageOf(thrown), 500);
   if (service === 's3') sendXmlError(response, error);
   else if (Object.hasOwn(ANSWERS, service) && !REST_JSON.includes(service)) {
-    sendAnswer(response, errorAnswer(error, JSON_SERVICES[service]?.version));
+    sendJsonAnswer(response, errorAnswer(error, JSON_SERVICES[service]?.version));
   } else sendProtocolError(request, response, error);
 };
 
 /**
  * The request handler of the AWS endpoint: refuses web pages but for forms of S3, reads service and caller from the signature, then dispatches. Never throws.
  */
-export const createRouter =
+export const createAwsRouter =
   (services: Services) =>
   async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const target = readRequestTarget(request.url ?? '/');

@@ -10,7 +10,7 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 
 import { startDynoxide } from '../../src/aws/dynamodb/dynoxide.ts';
 import { clientsOf, endpointOptions, rejectionOf, TABLE } from './support.ts';
@@ -36,6 +36,15 @@ test('the engine is at a random address of loopback, which the endpoint does not
   for (const host of hosts) expect(host).toMatch(/^127\.\d+\.\d+\.\d+$/);
   expect(Object.keys(endpoint)).not.toContain('engine');
   expect(new URL(endpoint.url).hostname).toBe('127.0.0.1');
+});
+
+test('an engine that ends before it answers says why in the error alone: each attempt to start it is quiet', async () => {
+  const error = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+  const started = startDynoxide('/dev/null/no-folder/dynamodb.sqlite');
+
+  await expect(started).rejects.toThrow(/^The DynamoDB engine did not start: .+/);
+  expect(error).not.toHaveBeenCalled();
+  error.mockRestore();
 });
 
 describe('DynamoDB behind the endpoint', () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createCallCounter } from '../call-counter.ts';
 import type { Callbacks } from '../callbacks.ts';
-import { type Capacity, type CreationLimiter, createLimiter } from '../capacity.ts';
+import { type Capacity, type CreationLimiter, createCreationLimiter } from '../capacity.ts';
 import { type Directives, parseDirectives } from '../directives.ts';
 import { garbled } from '../garbled.ts';
 import { type Handler, Reply, type Upstream } from '../http.ts';
@@ -62,7 +62,7 @@ class FalQueue {
       runningTasks: options.capacity?.runningTasks,
       ...(options.newTaskId && { newId: options.newTaskId }),
     });
-    this.limiter = createLimiter(options.now, options.capacity);
+    this.limiter = createCreationLimiter(options.now, options.capacity);
   }
 
   /** The requests of an application: an id of another one is not found. */

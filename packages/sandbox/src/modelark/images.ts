@@ -1,5 +1,5 @@
 import { createCallCounter } from '../call-counter.ts';
-import { type Capacity, createLimiter } from '../capacity.ts';
+import { type Capacity, createCreationLimiter } from '../capacity.ts';
 import { type Directives, parseDirectives } from '../directives.ts';
 import { garbled } from '../garbled.ts';
 import type { Handler } from '../http.ts';
@@ -48,7 +48,7 @@ export const createImageHandler = ({
   now: () => number;
   capacity?: Capacity | undefined;
 }): Handler => {
-  const limiter = createLimiter(now, capacity);
+  const limiter = createCreationLimiter(now, capacity);
   const earlierImages = createCallCounter();
 
   const indexesOf = ({ maxImages }: ArkImageRequest, { images }: Directives, key: string): number[] =>

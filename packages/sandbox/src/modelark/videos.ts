@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { createCallCounter } from '../call-counter.ts';
 import type { Callbacks } from '../callbacks.ts';
-import { type Capacity, type CreationLimiter, createLimiter } from '../capacity.ts';
+import { type Capacity, type CreationLimiter, createCreationLimiter } from '../capacity.ts';
 import { type Directives, parseDirectives } from '../directives.ts';
 import { garbled } from '../garbled.ts';
 import type { Handler } from '../http.ts';
@@ -71,7 +71,7 @@ class VideoHandlers implements Record<'create' | 'list' | 'query' | 'remove', Ha
       newId: options.newTaskId ?? (() => newArkTaskId(options.now())),
       runningTasks: options.capacity?.runningTasks,
     });
-    this.limiter = createLimiter(options.now, options.capacity);
+    this.limiter = createCreationLimiter(options.now, options.capacity);
   }
 
   readonly create: Handler = ({ body, signal }) => {

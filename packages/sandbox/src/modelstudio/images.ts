@@ -1,4 +1,4 @@
-import { type Capacity, type CreationLimiter, createLimiter } from '../capacity.ts';
+import { type Capacity, type CreationLimiter, createCreationLimiter } from '../capacity.ts';
 import { type Directives, parseDirectives } from '../directives.ts';
 import { garbled } from '../garbled.ts';
 import type { Handler } from '../http.ts';
@@ -67,7 +67,7 @@ class ImageHandlers implements Record<'synchronous' | 'asynchronous', Handler> {
 
   constructor(options: ImageHandlersOptions) {
     this.options = options;
-    this.limiter = createLimiter(options.now, options.capacity);
+    this.limiter = createCreationLimiter(options.now, options.capacity);
   }
 
   /** `POST …/multimodal-generation/generation`: responds when the images are ready. */

@@ -1,4 +1,4 @@
-import { type Capacity, createLimiter } from '../capacity.ts';
+import { type Capacity, createCreationLimiter } from '../capacity.ts';
 import { type Directives, parseDirectives } from '../directives.ts';
 import { garbled } from '../garbled.ts';
 import type { Handler } from '../http.ts';
@@ -40,7 +40,7 @@ export const createVideoHandler = ({
   now: () => number;
   capacity?: Capacity | undefined;
 }): Handler => {
-  const limiter = createLimiter(now, capacity);
+  const limiter = createCreationLimiter(now, capacity);
 
   const finish = (
     request: StudioVideoRequest,

@@ -48,6 +48,10 @@ describe('a list of requests', () => {
 
     for (const [index, afterRequest] of ids.entries())
       expect(await idsOf({ afterRequest })).toEqual(ids.slice(index + 1));
+    const isAscending = true;
+    expect(await idsOf({ isAscending })).toEqual(ids.toReversed());
+    for (const [index, afterRequest] of ids.entries())
+      expect(await idsOf({ afterRequest, isAscending })).toEqual(ids.slice(0, index).reverse());
   });
 
   test.each<[string, RequestFilter, string, string, string]>([

@@ -78,7 +78,7 @@ const tryStart = async (binary: string, file: string): Promise<DynamoDbEngine> =
     detached: true,
   });
   let complaint = '';
-  let stopping = false;
+  let [isReady, stopping] = [false, false];
   let spawnError: Error | undefined;
   child.stderr.on('data', (chunk: Buffer) => {
     complaint = (complaint + chunk.toString('utf8')).slice(-2_000);
@@ -89,7 +89,8 @@ const tryStart = async (binary: string, file: string): Promise<DynamoDbEngine> =
   });
   child.on('exit', (code) => {
     child.stdin.destroy();
-    if (!stopping) console.error(`[aws] the DynamoDB engine ended (${code}): ${complaint.trim()}`);
+    // One that never answered is started again, or reported by an error.
+    if (isReady && !stopping) console.error(`[aws] the DynamoDB engine ended (${code}): ${complaint.trim()}`);
   });
   const stop = () => {
     stopping = true;
@@ -106,6 +107,7 @@ const tryStart = async (binary: string, file: string): Promise<DynamoDbEngine> =
     }
     await sleep(10);
   }
+  isReady = true;
   return { url, stop };
 };
 

@@ -10,8 +10,8 @@ import { denials, refuseIfDenied } from './table-policies.ts';
 import {
   continuousBackupsOf,
   createRequestOf,
+  currentSecond,
   describedTable,
-  nowSeconds,
   readStates,
   type TableState,
 } from './table-states.ts';
@@ -142,7 +142,7 @@ class TableRestores implements Restores {
   private async restore(body: Json): Promise<Json> {
     const source = this.nameOf(body.SourceTableName ?? body.SourceTableArn);
     const target = String(body.TargetTableName);
-    const now = nowSeconds();
+    const now = currentSecond();
     const sourceTable = await this.describe(source);
     if (!sourceTable) throw new AwsError('TableNotFoundException', `Table not found: ${source}`);
     if (!this.stateOf(source).pointInTimeRecovery) {

@@ -16,7 +16,7 @@ export interface TableState {
 }
 
 /** The current time in epoch seconds, as AWS gives times. */
-export const nowSeconds = (): number => Math.floor(Date.now() / 1_000);
+export const currentSecond = (): number => Math.floor(Date.now() / 1_000);
 
 /** A table as AWS describes it: with this region's ARNs, and where the table was restored from. */
 export const describedTable = (place: Place, table: Json, { restore: restored }: TableState): Json => {
@@ -44,7 +44,7 @@ export const describedTable = (place: Place, table: Json, { restore: restored }:
 
 /** The answer of `DescribeContinuousBackups`. The only restorable time is now. */
 export const continuousBackupsOf = ({ pointInTimeRecovery: isOn }: TableState): Json => {
-  const now = nowSeconds();
+  const now = currentSecond();
   return {
     ContinuousBackupsDescription: {
       ContinuousBackupsStatus: 'ENABLED',

@@ -7,7 +7,7 @@ import type { CallIntegration } from './integrations.ts';
 import type { Callbacks } from './interpreter/callbacks.ts';
 import type { Clock } from './interpreter/clock.ts';
 import type { Definition } from './interpreter/definition.ts';
-import { checkSize, TaskError } from './interpreter/errors.ts';
+import { checkDataSize, TaskError } from './interpreter/errors.ts';
 import type { Running } from './interpreter/host.ts';
 import type { ItemExecution } from './interpreter/map-run.ts';
 import { runDefinition } from './interpreter/run.ts';
@@ -126,7 +126,7 @@ class Execution implements RunningExecution {
   };
 
   private readonly succeed = (output: unknown) => {
-    checkSize(output, this.name);
+    checkDataSize(output, this.name);
     this.end('SUCCEEDED', { output: JSON.stringify(output ?? null) });
   };
 

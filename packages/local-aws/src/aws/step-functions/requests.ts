@@ -1,5 +1,5 @@
 import { AwsError } from '../errors.ts';
-import { MAX_PAYLOAD_BYTES } from './interpreter/errors.ts';
+import { MAX_DATA_BYTES } from './interpreter/errors.ts';
 
 type Json = Record<string, unknown>;
 
@@ -29,10 +29,10 @@ const isJson = (text: string): boolean => {
 /** JSON text in a field, at most 256 KiB; `{}` when absent. Throws `ValidationException`, or `invalid` when it is not JSON. */
 export const jsonText = (body: Json, field: string, invalid: { code: string; label: string }): string => {
   const text = optionalText(body, field) ?? '{}';
-  if (Buffer.byteLength(text) > MAX_PAYLOAD_BYTES) {
+  if (Buffer.byteLength(text) > MAX_DATA_BYTES) {
     throw new AwsError(
       'ValidationException',
-      `1 validation error detected: Value at '${field}' failed to satisfy constraint: Member must have length less than or equal to ${MAX_PAYLOAD_BYTES}`,
+      `1 validation error detected: Value at '${field}' failed to satisfy constraint: Member must have length less than or equal to ${MAX_DATA_BYTES}`,
     );
   }
   if (!isJson(text)) throw new AwsError(invalid.code, `${invalid.label}: '${field} is not valid JSON'`);

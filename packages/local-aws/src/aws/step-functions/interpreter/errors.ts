@@ -12,11 +12,11 @@ export class TaskError extends Error {
 export const runtimeError = (cause: string): TaskError => new TaskError('States.Runtime', cause);
 
 /** 256 KiB, the limit on an input, an output and a task's result: https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html */
-export const MAX_PAYLOAD_BYTES = 262_144;
+export const MAX_DATA_BYTES = 262_144;
 
 /** Throws `States.DataLimitExceeded` for the result of a state or an item over 256 KiB. */
-export const checkSize = (data: unknown, state: string): void => {
-  if (Buffer.byteLength(JSON.stringify(data ?? null)) <= MAX_PAYLOAD_BYTES) return;
+export const checkDataSize = (data: unknown, state: string): void => {
+  if (Buffer.byteLength(JSON.stringify(data ?? null)) <= MAX_DATA_BYTES) return;
   const cause = `The state/task '${state}' returned a result with a size exceeding the maximum number of bytes service limit.`;
   throw new TaskError('States.DataLimitExceeded', cause);
 };

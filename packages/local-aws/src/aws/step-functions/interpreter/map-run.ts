@@ -1,5 +1,5 @@
 import type { Branch } from './branch.ts';
-import { checkSize, TaskError } from './errors.ts';
+import { checkDataSize, TaskError } from './errors.ts';
 
 /** A Map state in distributed mode: its item processor runs as an execution of its own for each item. */
 export interface DistributedMap {
@@ -64,7 +64,7 @@ export const runItems = async (
   start: (input: string) => ItemExecution,
   branch: Branch,
 ): Promise<unknown[]> => {
-  for (const item of items) checkSize(item, map.label);
+  for (const item of items) checkDataSize(item, map.label);
   const outputs = new Map<number, unknown>();
   const running = new Set<ItemExecution>();
   const waiting = items.entries();

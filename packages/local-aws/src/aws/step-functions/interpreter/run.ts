@@ -1,7 +1,7 @@
 import { nameOf } from '../../errors.ts';
 import { Branch } from './branch.ts';
 import type { Definition, Fields, Rule, State } from './definition.ts';
-import { checkSize, matchesError, runtimeError, TaskError } from './errors.ts';
+import { checkDataSize, matchesError, runtimeError, TaskError } from './errors.ts';
 import type { Visit } from './events.ts';
 import { evaluate, fill, find, place, type Scope, select } from './expressions.ts';
 import type { Host, Running } from './host.ts';
@@ -171,7 +171,7 @@ class Interpreter {
     const atOnce = Math.min(visit.state.fields.MaxConcurrency || MAX_ITERATIONS, MAX_ITERATIONS);
     try {
       await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, work));
-      checkSize(outputs, visit.state.name);
+      checkDataSize(outputs, visit.state.name);
     } catch (error) {
       group.stop();
       observe({ type: 'StateFailed', visit });
@@ -195,7 +195,7 @@ class Interpreter {
     try {
       const start = this.host.beginMapRun?.(map) ?? this.startItemsWithin(processor, group);
       const outputs = await runItems(map, items, start, group);
-      checkSize(outputs, visit.state.name);
+      checkDataSize(outputs, visit.state.name);
       observe({ type: 'MapRunSucceeded', visit });
       observe({ type: 'StateSucceeded', visit });
       return outputs;

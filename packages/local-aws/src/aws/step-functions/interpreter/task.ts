@@ -1,6 +1,6 @@
 import { messageOf, nameOf } from '../../errors.ts';
 import type { Fields } from './definition.ts';
-import { checkSize, TaskError } from './errors.ts';
+import { checkDataSize, TaskError } from './errors.ts';
 import type { Visit } from './events.ts';
 import { find, type Scope } from './expressions.ts';
 import type { Host } from './host.ts';
@@ -50,7 +50,7 @@ export const attemptTask = (host: Host, visit: Visit, attempt: Attempt): Promise
     };
     const succeed = (output: unknown): void => {
       try {
-        checkSize(output, state.name);
+        checkDataSize(output, state.name);
       } catch (error) {
         fail(error);
         return;
