@@ -1,8 +1,7 @@
-import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { inBrowser } from '../contract/support/browser.ts';
-import { eventually, newCaller } from '../contract/support/client.ts';
+import { becomes, eventually, newCaller } from '../contract/support/client.ts';
 import { signIn, useConsole } from '../contract/support/console.ts';
 
 const session = useConsole();
@@ -34,5 +33,5 @@ inBrowser('A pasted picture becomes the first frame, wherever the cursor is', as
     () => frame.inputValue(),
     (url) => url.includes('/uploads/'),
   );
-  expect(await page.getByLabel('Prompt').inputValue()).toBe('make it move');
+  await becomes(() => page.getByLabel('Prompt').inputValue(), 'make it move');
 });
