@@ -1,4 +1,4 @@
-/** A server that does nothing but answer, in a process of its own: prints its URL, and ends with the process that started it. */
+/** A server that only answers, in its own process. Prints its URL, and ends with the parent process. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

@@ -131,7 +131,7 @@ interface Body {
   input?: { prompt?: string; messages?: { content: { text?: string }[] }[] };
 }
 
-/** The file with a box after it that nobody reads, so large that both have this many bytes. */
+/** The file, filled up to `wanted` bytes by a box at its end, which no reader reads. */
 const enlarged = (bytes: Uint8Array, wanted: number): Uint8Array => {
   if (wanted <= bytes.byteLength) return bytes;
   const box = Buffer.alloc(wanted - bytes.byteLength);

@@ -138,7 +138,7 @@ const apply = (directives: Directives, groups: Record<string, string | undefined
   if (flag === 'revoked') directives.isRevoked = true;
 };
 
-/** The numbers that all directives of a group name together; `all` when one of them says so. */
+/** The numbers that the directives of a group name together; `all` when a directive of the group says `all`. */
 const numbersOf = (matches: readonly RegExpExecArray[], group: string): Set<number> | 'all' => {
   const values = matches.flatMap(({ groups }) => groups?.[group] ?? []);
   return values.includes('all') ? 'all' : new Set(values.map(Number));

@@ -58,7 +58,10 @@ const clockFunctions = (nodes: readonly Node[]): Set<string> =>
 
 const allIn = (node: Node): Node[] => [node, ...childrenOf(node).flatMap(allIn)];
 
-/** How often a test module reads the clock, itself or by a function of its own, while its tests are collected: long before they may run. */
+/**
+ * The number of clock reads of a test module, directly or by a function of the module, during the collection of
+ * tests, long before a test runs.
+ */
 export const clockReadsAtCollection = (source: string): number => {
   const module = parseModule(source) as unknown as Node;
   const all = allIn(module);

@@ -1,7 +1,7 @@
 import { isBuiltin } from 'node:module';
 import type { Import } from './source-graph.ts';
 
-/** The folders of `core/`, each importing only from itself and those above it; '' is `core/` itself. */
+/** The folders of `core/`, in order: a folder imports only from itself and from folders above. '' is `core/` itself. */
 export const CORE_ORDER = [
   '',
   'table',
@@ -46,7 +46,7 @@ const coreFolderOf = (path: string): string | undefined => {
 
 const arrow = ({ from, to }: Import): string => `${from} -> ${to}`;
 
-/** The imports within `core/` that go against the order of its folders, or to a folder that is not in it. */
+/** The imports within `core/` against the order of its folders, or to a folder that the order lacks. */
 export const againstOrder = (imports: readonly Import[]): string[] =>
   imports
     .filter(({ from, to }) => {

@@ -47,7 +47,7 @@ interface ModelStudioOptions {
 
 const SERVICES = '^/api/v1/services/aigc';
 
-/** A handler whose calls are answered once the files that they name are fetched: any other error comes first. */
+/** A handler that fetches the files named by a call before answering, once the call has no other error. */
 const withFiles =
   (
     checkInputs: CheckInputs,

@@ -94,7 +94,7 @@ describe('a request that is deleted before it is closed', () => {
       memory.put(providerWaitKey('a1'), { requestId: 'a1' });
       await remove('a1');
 
-      // A callback that found the request just before its deletion, and the query that it caused.
+      // A callback that found the request just before the deletion, and the callback's query.
       expect(await claimCallbackQuery('a1', 2, atSeconds(1))).toMatchObject({ requestId: 'a1' });
       expect(await recordOutcome(attempt, aDone('https://up.example/a'), atSeconds(2))).toMatchObject({
         outcome: { kind: 'done' },

@@ -4,7 +4,10 @@ import { permitAttribute, routeLimitKey } from '../../../../core/table/keys.ts';
 import { REQUEST_ID } from '../../builders/entities.ts';
 import { ACCEPTED, FIRST, INVALID, LOST_ANSWER, memory, THROTTLED, TwoRoutes } from './two-routes.ts';
 
-/** Whether a request has its permit after runs in which its calls, in their order, were answered so. */
+/**
+ * Whether a request has its permit after the given runs. A run is a list of the answers to the request's calls, in
+ * order.
+ */
 const hasPermitAfter = async (...runs: ProviderAnswer[][]): Promise<boolean> => {
   const two = new TwoRoutes();
   two.configure(FIRST, { maxRunning: 3 });
