@@ -18,6 +18,8 @@ const BUGS: MutationName[] = [
   'reconciler that starts nothing',
   'waiting call that keeps its slot',
   'waiting call that knows no other',
+  'callback whose signature nobody checks',
+  'state of one task taken for all',
 ];
 /** At most this many runs to find a bug. */
 const RUNS_TO_FIND = '400';

@@ -12,6 +12,12 @@ export const AREAS = [
   'routes',
   'refusals',
   'openai',
+  'budgets',
+  'usage',
+  'uploads',
+  'clips',
+  'restore',
+  'providers',
 ] as const;
 export type Area = (typeof AREAS)[number];
 

@@ -132,4 +132,8 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     "branch forced in core/route-pauses/report-results.ts retryAfterOf: outcome?.kind === 'busy' ? outcome.retryAfterSeconds : undefined => (outcome.retryAfterSeconds)",
     'Only attempts with an outcome are asked, and no other outcome has the field: the condition is for the types.',
   ],
+  [
+    "operand dropped in core/dispatch/dispatch-request.ts checkAfterQueue: dueListOf(GSI1PK) === 'CHECK' && GSI1SK > soon => GSI1SK > soon",
+    'A request of the START list is due within a minute of its creation.',
+  ],
 ]);

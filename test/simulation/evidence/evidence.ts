@@ -7,7 +7,7 @@ export interface Made {
   id: string;
   /** When it is finished, in epoch milliseconds; infinite when it never is. */
   doneAt: number;
-  /** Whether the provider finishes it and tells so. */
+  /** Whether the provider finishes it and says so. */
   works: boolean;
   /** Whether the provider forgets it: it is asked about it again for a while. */
   forgotten: boolean;
@@ -77,9 +77,9 @@ export class Evidence {
   readonly denied = new Set<string>();
   /** How often a file's own server did not give it, by URL. */
   readonly refusedFiles = new Counts();
-  /** The tasks whose state a provider refuses to tell, by id: since when, in epoch milliseconds. */
+  /** The tasks whose state a provider refuses to say, by id: since when, in epoch milliseconds. */
   readonly refusedTasks = new Map<string, number>();
-  /** The tasks whose state a provider did not tell when it was last asked, by id. */
+  /** The tasks whose state a provider did not say when it was last asked, by id. */
   readonly untoldTasks = new Set<string>();
   /** From when on a provider may be asked about a task again, by its id, and when it said so. */
   readonly heldOff = new Map<string, { untilMs: number; atMs: number }>();

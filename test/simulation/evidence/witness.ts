@@ -4,6 +4,7 @@ import type { Item } from '../../unit/fakes/expressions.ts';
 import { keyText } from '../world/aws/indexes.ts';
 import { CLOCKS_APART_MS } from '../world/clocks.ts';
 import { Part } from '../world/part.ts';
+import { falCallsOf } from '../world/upstream/fal.ts';
 import type { World } from '../world/world.ts';
 
 /** A request from first write to removal, as seen by the table. */
@@ -49,7 +50,7 @@ export const errorCodeOf = ({ error }: Item): string | undefined =>
 export const outcomeOf = (attempt: Item | undefined): string | undefined =>
   (attempt?.outcome as { kind?: string } | undefined)?.kind;
 
-/** Whether a call may still be running at its provider, as far as its attempt tells. */
+/** Whether a call may still be running at its provider, as far as its attempt says. */
 export const isOpenCall = (attempt: Item): boolean => (outcomeOf(attempt) ?? 'accepted') === 'accepted';
 
 /** The counters of an end-user. */
@@ -92,7 +93,9 @@ export class Witness extends Part {
 
   /** The number of calls of a request at a provider. */
   plannedCallsOf({ requestId, accepted }: Life, provider = this.providerOf(requestId, accepted)): number {
-    return accepted.kind === 'image' && provider === 'modelark' ? Number(accepted.images) : 1;
+    const images = accepted.kind === 'image' ? Number(accepted.images) : 1;
+    if (provider === 'fal') return falCallsOf(images);
+    return provider === 'modelark' ? images : 1;
   }
 
   /** The provider of the latest claim, else the first one of the model. */
@@ -108,7 +111,7 @@ export class Witness extends Part {
     if (sort.startsWith('ATTEMPT#') && after && outcomeOf(after) === 'busy' && outcomeOf(before) !== 'busy')
       this.world.evidence.busyAnswers.add(after.requestId);
     if (sort.startsWith('END_USER#')) {
-      this.world.note(() => `  ${key} ${after ? `active ${after.activeRequests}` : 'removed'}`);
+      this.world.log(() => `  ${key} ${after ? `active ${after.activeRequests}` : 'removed'}`);
       if (!after) this.counters.delete(key);
     }
   }
@@ -136,7 +139,7 @@ export class Witness extends Part {
   private seeRequest(before: Item | undefined, after: Item | undefined): void {
     const record = (after ?? before) as Item;
     const requestId = String(record.requestId);
-    this.world.note(() => `  ${requestId} ${before?.status ?? 'nothing'} -> ${after?.status ?? 'nothing'}`);
+    this.world.log(() => `  ${requestId} ${before?.status ?? 'nothing'} -> ${after?.status ?? 'nothing'}`);
     if (!before && after) this.accept(requestId, after);
     const life = this.lives.get(requestId);
     if (!life) return;

@@ -5,7 +5,7 @@ import { callApi, callPatiently } from '../stimuli/api.ts';
 import type { Deployment } from '../world/aws/step-functions.ts';
 import type { Write } from '../world/aws/table.ts';
 import { CALL_FAULTS } from '../world/engine/faults.ts';
-import { promptOf } from '../world/upstream/providers.ts';
+import { promptOf } from '../world/upstream/wire-formats.ts';
 import type { Mutation, World } from '../world/world.ts';
 import { inService, type Service } from './service.ts';
 

@@ -53,7 +53,7 @@ const refundAgain = async (
   return { before, after: await verify() };
 };
 
-/** The deployment, with a note of the problems that each verification reports at its end. */
+/** The deployment, with a record of the problems that each verification reports at its end. */
 const listening = (deployment: Deployment, found: number[]): Deployment => {
   const { functions } = deployment;
   const list = functions.get('list-ledgers');

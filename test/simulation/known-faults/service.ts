@@ -9,7 +9,7 @@ import type { Deployment } from '../world/aws/step-functions.ts';
 import { enter } from '../world/current.ts';
 import { setTime } from '../world/engine/globals.ts';
 import { outside } from '../world/engine/invocation.ts';
-import { type Behaviour, promptOf } from '../world/upstream/providers.ts';
+import { type Behaviour, promptOf } from '../world/upstream/wire-formats.ts';
 import { type Mutation, World } from '../world/world.ts';
 import { interceptCalls } from './client-calls.ts';
 

@@ -4,11 +4,13 @@ import { QUEUE_ENTRY_PREFIX, ROUTE_LIMIT_SORT, routeLimitPartition } from '../..
 import type { Item } from '../../unit/fakes/expressions.ts';
 import { MARGIN_MS } from '../world/clocks.ts';
 import { Part } from '../world/part.ts';
+import { FAL_MODEL } from '../world/upstream/fal.ts';
 import type { World } from '../world/world.ts';
 
 const tightRoutes = (images: number, videos: number) =>
   ({
     'xSD4.5': { provider: 'modelark', upstreamModel: 'seedream', maxRunning: images },
+    xSD5Pro: { provider: 'fal', upstreamModel: FAL_MODEL, maxRunning: images + 1 },
     'xZI1.0Pro': { provider: 'modelstudio', upstreamModel: 'z-image', requestsPerSecond: 1 },
     'xW3.0s': { provider: 'modelstudio', upstreamModel: 'wan', maxRunning: videos, requestsPerSecond: 2 },
   }) as const;
@@ -47,7 +49,8 @@ const hasNone = (permits: ReadonlyMap<string, Permit>, account: string): boolean
   [...permits.values()].every(({ accountId }) => accountId !== account);
 /** The request that a waiting item is of, by its key. */
 const requestIn = (key: string): string => key.slice(key.lastIndexOf('#') + 1);
-const nameOf = ({ PK }: Item): string => String(PK).slice(routeLimitPartition('').length);
+/** The name of the route of a limit. */
+export const routeIn = ({ PK }: Item): string => String(PK).slice(routeLimitPartition('').length);
 
 /**
  * Checks the route limits. Permits are counted correctly and stay within the limit. No request overtakes a waiting one. The
@@ -103,7 +106,7 @@ export class Admission extends Part {
   }
 
   private seeRouteLimit(before: Item | undefined, after: Item): void {
-    const name = nameOf(after);
+    const name = routeIn(after);
     const { evidence, scheduler } = this.world;
     const { now } = scheduler;
     const permits = permitsOf(after);
@@ -119,7 +122,7 @@ export class Admission extends Part {
     for (const requestId of permits.keys()) {
       if (!known.has(requestId)) this.judgeTurn(name, requestId, before, permits.get(requestId) as Permit);
     }
-    this.world.note(() => `  route ${name}: ${[...permits.keys()].join(', ') || 'empty'}`);
+    this.world.log(() => `  route ${name}: ${[...permits.keys()].join(', ') || 'empty'}`);
     const changed = [...permits, ...known].filter(([id]) => !(permits.has(id) && known.has(id)));
     for (const [id, { accountId }] of changed) {
       // Who is chosen and does not wait any more was not served.
@@ -206,9 +209,10 @@ export class Admission extends Part {
 
   /** Where no model leads any more, and where operators left the route, everybody is woken, to go where their route leads now. */
   private checkClosed(key: string, name: string, since: number): void {
-    const { evidence, scheduler } = this.world;
-    const forMs = scheduler.now - Math.max(since, evidence.disturbedAt);
-    if (forMs > CLOSED_MS && this.isRunning(requestIn(key)))
+    const { lateness, scheduler } = this.world;
+    const forMs = scheduler.now - since;
+    const mostMs = CLOSED_MS + lateness.excusedMs(since, scheduler.now, 'throttled functions');
+    if (forMs > mostMs && this.isRunning(requestIn(key)))
       this.report(`[not drained] ${key} waits for ${forMs} ms, and nobody goes to ${name}`);
   }
 }

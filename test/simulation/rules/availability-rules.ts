@@ -3,10 +3,10 @@ import { listModelRoutes } from '../../../core/provider-calls/model-routes.ts';
 import { makerOf, routeNameOf } from '../../../core/provider-names.ts';
 import type { CreationCall } from '../evidence/evidence.ts';
 import type { Life } from '../evidence/witness.ts';
+import { isProvider } from '../world/engine/outages.ts';
 import { Part } from '../world/part.ts';
 import type { World } from '../world/world.ts';
 import { mayBeTaken } from './failover-rules.ts';
-import { isProvider } from './lateness.ts';
 import { unknownClaims } from './liveness-rules.ts';
 
 /** How long after its acceptance a request is taken by the other route: two minutes at a busy one, and a try. */

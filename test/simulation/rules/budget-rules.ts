@@ -58,7 +58,7 @@ export class Budgets extends Part {
     const owner = String(endUserId);
     this.beganAt.set(owner, this.world.scheduler.now);
     this.counted.delete(owner);
-    for (const place of this.spent.keys()) if (place.startsWith(`${owner} `)) this.spent.delete(place);
+    for (const key of this.spent.keys()) if (key.startsWith(`${owner} `)) this.spent.delete(key);
     for (const request of this.requestsOf(accountId, endUserId)) this.add(owner, request, netOf(request));
     const lately = this.deleted.filter(({ at }) => at > this.world.scheduler.now - CALL_MS);
     this.perhapsCounted.set(
@@ -133,8 +133,8 @@ export class Budgets extends Part {
     const requestIds = this.counted.get(owner) ?? new Set();
     this.counted.set(owner, requestIds.add(String(request.requestId)));
     for (const period of periodsOf(request)) {
-      const place = `${owner} ${period}`;
-      this.spent.set(place, (this.spent.get(place) ?? 0) + amount);
+      const key = `${owner} ${period}`;
+      this.spent.set(key, (this.spent.get(key) ?? 0) + amount);
     }
   }
 

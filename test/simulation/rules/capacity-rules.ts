@@ -65,8 +65,8 @@ export class Capacity extends Part {
   private seeAttempt(attempt: Item): void {
     const { requestId, SK, provider, upstreamModel } = attempt;
     const [id, call] = [String(requestId), String(SK)];
-    note(this.openCalls, id, call, isOpenCall(attempt));
-    const binding = note(this.bindingCalls, id, call, outcomeOf(attempt) !== 'busy');
+    keepCall(this.openCalls, id, call, isOpenCall(attempt));
+    const binding = keepCall(this.bindingCalls, id, call, outcomeOf(attempt) !== 'busy');
     // A request that its provider was too busy for goes where its model leads next.
     if (binding.size === 0) this.routeOfCalls.delete(id);
     else this.routeOfCalls.set(id, `${provider}/${upstreamModel}`);
@@ -77,7 +77,7 @@ export class Capacity extends Part {
     if (execution.machine !== 'generation') return;
     const isWaiting = execution.state === 'Wait for capacity';
     // One that leaves has been admitted, and another is next.
-    this.free.delete(this.placeOf(execution.name, this.waiting.get(execution)) ?? '');
+    this.free.delete(this.assignedRouteOf(execution.name, this.waiting.get(execution)) ?? '');
     if (isWaiting) this.waiting.set(execution, this.nameOf(execution.name));
     else if (!this.waiting.delete(execution)) return;
     this.reconsider();
@@ -138,7 +138,7 @@ export class Capacity extends Part {
       unusedMs > atWorstMs + SLACK_MS;
     if (isLate) {
       const problem = `[unused] ${name} has had room for a waiting request for ${unusedMs} ms, in ${aliveMs} of which the loop ran`;
-      this.world.note(() => problem);
+      this.world.log(() => problem);
       this.report(problem);
       this.judged.add(known);
       return;
@@ -154,7 +154,7 @@ export class Capacity extends Part {
       const last = this.world.witness.lives.get(execution.name)?.last;
       // An operator may have failed it. Its execution then waits for nothing.
       const isWaiting = execution.status === 'RUNNING' && last !== undefined && !isTerminal(last);
-      const route = isWaiting && limitedRoute(this.placeOf(execution.name, name));
+      const route = isWaiting && limitedRoute(this.assignedRouteOf(execution.name, name));
       // At a paused route, one request is admitted at a time.
       if (!route || this.isPaused(route.name)) continue;
       const widest = Math.max(queued.get(route.name)?.widest ?? 1, this.weightOf(execution.name, route));
@@ -219,11 +219,11 @@ export class Capacity extends Part {
     const model = String(this.world.witness.lives.get(requestId)?.accepted.model);
     const route = listModelRoutes()[model]?.[0];
     const named = this.routeOfCalls.get(requestId) ?? (route && routeNameOf(route));
-    return (this.openCalls.get(requestId)?.size ?? 0) > 0 ? named : this.placeOf(requestId, named);
+    return (this.openCalls.get(requestId)?.size ?? 0) > 0 ? named : this.assignedRouteOf(requestId, named);
   }
 
   /** The route that a request is assigned to, when its model has several; else `named`. */
-  private placeOf(requestId: string, named: string | undefined): string | undefined {
+  private assignedRouteOf(requestId: string, named: string | undefined): string | undefined {
     const { accepted, last } = this.world.witness.lives.get(requestId) ?? {};
     const routes = listModelRoutes()[String(accepted?.model)] ?? [];
     if (routes.length < 2) return named;
@@ -237,7 +237,7 @@ export class Capacity extends Part {
 }
 
 /** Keeps a call among those of its request, or drops it. Returns the calls of the request. */
-const note = (
+const keepCall = (
   calls: Map<string, Set<string>>,
   requestId: string,
   call: string,

@@ -55,12 +55,14 @@ export class Deadlines extends Part {
       : Math.min(life.acceptedAt, Date.parse(String(life.accepted.createdAt))) + queueMs;
     const hasOutputs =
       this.produced.has(life.requestId) || calls.some(({ made }) => made?.works && made.doneAt <= deadline);
-    // Outputs are stored by an execution, which waits for a function that is refused.
-    const storableAt = Math.max(deadline, ...this.world.lambda.throttledUntil.values());
-    const bound = ENDED_MS + SLACK_MS + (hasOutputs ? storableAt + STORING_MS : deadline);
+    const bound = deadline + ENDED_MS + SLACK_MS + (hasOutputs ? STORING_MS : 0);
     const until = Math.max(bound, scheduler.now);
     // Nobody writes about a request whose record is gone.
-    return witness.lives.has(life.requestId) ? bound + lateness.excusedMs(deadline, until) : until;
+    if (!witness.lives.has(life.requestId)) return until;
+    // Outputs are stored by an execution, which waits for a function that is refused.
+    return (
+      bound + lateness.excusedMs(deadline, until, ...(hasOutputs ? (['throttled functions'] as const) : []))
+    );
   }
 
   private judge(life: Life): void {

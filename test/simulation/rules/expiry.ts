@@ -29,14 +29,14 @@ export class Expiry extends Part {
   }
 
   private check(life: Life): void {
-    const { evidence, scheduler } = this.world;
+    const { lateness, scheduler } = this.world;
     const { requestId, last, removedAt } = life;
     if (removedAt !== undefined) return;
     const files = this.filesOf(requestId);
     if (last.expiredAt !== undefined && files.length === 0) return;
     // Each attempt that fails puts the next one off.
-    const dueAt = Math.max(expiryOf(last), Date.parse(String(last.GSI1SK ?? 0)) || 0, evidence.disturbedAt);
-    if (scheduler.now - dueAt < BOUND_MS + SLACK_MS) {
+    const dueAt = Math.max(expiryOf(last), Date.parse(String(last.GSI1SK ?? 0)) || 0);
+    if (scheduler.now - dueAt < BOUND_MS + SLACK_MS + lateness.excusedMs(dueAt, scheduler.now)) {
       this.checkIn(life, CHECK_MS);
       return;
     }

@@ -72,7 +72,7 @@ export class Failover extends Part {
   }
 
   private judgeClaim(attempt: Item): void {
-    const { evidence, scheduler, table } = this.world;
+    const { evidence, lateness, scheduler, table } = this.world;
     const requestId = String(attempt.requestId);
     const route = routeNameOf(attempt as Item & { provider: string; upstreamModel: string });
     const assignment = table.get({ ...requestKey(requestId) })?.assignment as Assignment | undefined;
@@ -81,9 +81,9 @@ export class Failover extends Part {
     const state = table.get({ ...routeStateKey(route) });
     if (state?.pausedAt === undefined) return;
     const pausedMs = Date.parse(String(state.pausedAt));
-    const isUndisturbed = Math.max(evidence.faultAt, evidence.deployedAt) < pausedMs;
     const isFirst = evidence.claims.of(requestId) <= 1;
-    if (!isUndisturbed || !isFirst || scheduler.now < pausedMs + KNOWN_MS) return;
+    const knownMs = KNOWN_MS + lateness.excusedMs(pausedMs, scheduler.now);
+    if (!isFirst || scheduler.now < pausedMs + knownMs) return;
     const key = String(state.PK);
     const left = this.trials.get(key) ?? 0;
     if (left === 0) this.report(`[paused] ${requestId} is called at ${route}, which is paused`);

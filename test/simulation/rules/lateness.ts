@@ -1,8 +1,10 @@
 import type { Fault } from '../world/engine/faults.ts';
-import type { OutageMode, Service } from '../world/engine/outages.ts';
+import { isProvider, type OutageMode, type Service } from '../world/engine/outages.ts';
 
 /** What a disturbance outside the plan of faults is called. */
-export type Disturbance = 'crash' | 'abort' | 'reconciler' | 'deployment' | 'clock';
+export type Disturbance = 'crash' | 'abort' | 'reconciler' | 'deployment' | 'clock' | 'unread state';
+/** What goes wrong at others, and only delays what waits for them. */
+export type Elsewhere = 'providers' | 'throttled functions';
 
 /** How long the loop may take to find out by itself: two runs, a minute apart. */
 const FOUND_MS = 120_000;
@@ -13,9 +15,9 @@ const REPEATED_MS = 40_000;
 
 /**
  * The table of lateness: by how much one disturbance may delay a request, in milliseconds. Any number of disturbances excuses the sum, and no more.
- * An outage excuses its length and `AFTER_OUTAGE_MS`.
+ * An outage, and a function that Lambda does not start, excuse their length and `AFTER_OUTAGE_MS`.
  */
-const EXCUSED_MS: Readonly<Record<Fault | Disturbance, number>> = {
+export const EXCUSED_MS: Readonly<Record<Fault | Disturbance, number>> = {
   // A client tries again within the same run.
   refused: REPEATED_MS,
   'answer-lost': REPEATED_MS,
@@ -44,9 +46,11 @@ const EXCUSED_MS: Readonly<Record<Fault | Disturbance, number>> = {
   abort: UNREPORTED_MS,
   // A machine's clock is ahead or behind by as much.
   clock: 300_000,
+  // A provider told nothing that can be read, or the contrary of what it told before: it is asked again.
+  'unread state': UNREPORTED_MS,
 };
 
-/** How long after an outage its effects may last: pauses between the tries of a state machine, and a run of the loop. */
+/** How long after an outage, or after a function is started again, the effects may last: pauses between the tries of a state machine, and a run of the loop. */
 const AFTER_OUTAGE_MS = 180_000;
 /** How long before an instant a disturbance may have happened that still delays what is due then. */
 const LASTING_MS = UNREPORTED_MS + FOUND_MS;
@@ -62,6 +66,7 @@ export interface PastOutage {
 /** The disturbances of a run, with their instants. */
 export class Lateness {
   private readonly suffered: { name: Fault | Disturbance; at: number }[] = [];
+  private readonly throttles: { from: number; to: number }[] = [];
   private readonly outages: () => readonly PastOutage[];
 
   constructor(outages: () => readonly PastOutage[]) {
@@ -73,18 +78,31 @@ export class Lateness {
     this.suffered.push({ name, at });
   }
 
-  /** By how much what was due at `from` may be late at `to`, in milliseconds. Outages of providers excuse nothing by themselves. */
-  excusedMs(from: number, to: number): number {
+  /** Records that Lambda takes no run of a function. */
+  throttle(from: number, to: number): void {
+    this.throttles.push({ from, to });
+  }
+
+  /**
+   * By how much what was due at `from` may be late at `to`, in milliseconds. What goes wrong at providers, and functions that are not started,
+   * excuse only what waits for them.
+   */
+  excusedMs(from: number, to: number, ...waitsFor: readonly Elsewhere[]): number {
     const faults = this.suffered
+      .filter(({ name }) => name !== 'unread state' || waitsFor.includes('providers'))
       .filter(({ at }) => at >= from - LASTING_MS && at <= to)
       .reduce((sum, { name }) => sum + EXCUSED_MS[name], 0);
     const outages = this.outages()
-      .filter(({ service }) => !isProvider(service))
+      .filter(({ service }) => !isProvider(service) || waitsFor.includes('providers'))
       .filter((outage) => outage.to + AFTER_OUTAGE_MS >= from && outage.from <= to)
       .reduce((sum, outage) => sum + Math.min(outage.to, to) - outage.from + AFTER_OUTAGE_MS, 0);
-    return faults + outages;
+    const throttles = this.throttles
+      .filter((throttle) => waitsFor.includes('throttled functions') && from <= to && throttle.to >= from)
+      .filter((throttle) => throttle.from <= to)
+      .reduce(
+        (sum, throttle) => sum + Math.min(throttle.to, to) - Math.max(throttle.from, from) + AFTER_OUTAGE_MS,
+        0,
+      );
+    return faults + outages + throttles;
   }
 }
-
-/** Whether a service makes images and videos for us. */
-export const isProvider = (service: Service): boolean => service.startsWith('model');

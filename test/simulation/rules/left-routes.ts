@@ -12,9 +12,8 @@ import type { World } from '../world/world.ts';
 const SETTINGS = modelSettingsKey('*');
 /** The longest from a read of the settings, which are 5 s old at most, to the acceptance of a request. */
 const CREATION_MS = 35_000;
-/** From the read of the settings to the claim of a call, and how long a function may be slow after a fault. */
+/** From the read of the settings to the claim of a call. */
 const KNOWN_MS = 15_000;
-const DISTURBED_MS = 60_000;
 
 /**
  * The routes that operators leave by hand and return to. Checks two rules: no request is accepted for a model without
@@ -57,7 +56,7 @@ export class LeftRoutes extends Part {
     for (const route of Object.keys(left)) await putLeftRoute(route, undefined);
   }
 
-  /** Notes which models have no route in use any more, or have one again: the settings or the deployment have changed. */
+  /** Records which models have no route in use any more, or have one again: the settings or the deployment have changed. */
   check(): void {
     const { evidence, scheduler } = this.world;
     const { leftSince, unusedUntil } = evidence;
@@ -94,8 +93,8 @@ export class LeftRoutes extends Part {
     const since = evidence.leftSince.get(route);
     if (since === undefined || evidence.claims.of(String(attempt.requestId)) > 1) return;
     const forMs = scheduler.now - Math.max(since, evidence.deployedAt);
-    const isDisturbed = scheduler.now - evidence.faultAt < DISTURBED_MS;
-    if (!isDisturbed && forMs > KNOWN_MS)
+    const excusedMs = this.world.lateness.excusedMs(scheduler.now - forMs, scheduler.now);
+    if (forMs > KNOWN_MS + excusedMs)
       this.report(`[left route] ${attempt.requestId} is called at ${route}, which is left`);
   }
 }

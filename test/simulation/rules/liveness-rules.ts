@@ -17,6 +17,8 @@ export interface Ending {
   permits: number;
   /** When it ended, in epoch milliseconds. */
   endedAt: number;
+  /** By how much what was due at the first instant may be late at the second, in milliseconds. */
+  excusedMs: (from: number, to: number) => number;
 }
 
 /** How long after its deadline a request may end while nothing is wrong. */
@@ -56,12 +58,12 @@ const CALL_EXCUSES: Record<string, (call: CreationCall, ending: Ending) => boole
   'its answer was lost on its way': ({ end }) => end === 'lost',
   'its maker died before it had written the answer down': ({ maker }, { evidence, life }) =>
     maker?.dead === true && evidence.interrupted.of(life.requestId) > 0,
-  'the provider failed it, or never tells that it is done': ({ made }) => made?.works !== true,
+  'the provider failed it, or never says that it is done': ({ made }) => made?.works !== true,
   'the provider finishes it after the deadline': ({ made }, ending) =>
     (made?.doneAt ?? 0) > deadlineOf(ending) - MARGIN_MS,
   'the provider refused us for five minutes': (call, ending) =>
     ending.endedAt - (refusedSince(call, ending) ?? Number.POSITIVE_INFINITY) > REFUSED_MS - MARGIN_MS,
-  'the provider did not tell its state at the deadline': ({ made }, ending) =>
+  'the provider did not say its state at the deadline': ({ made }, ending) =>
     made !== undefined &&
     ending.evidence.untoldTasks.has(made.id) &&
     ending.endedAt >= deadlineOf(ending) - MARGIN_MS,
@@ -121,7 +123,7 @@ export const endingProblems = (ending: Ending): string[] => {
     .filter((call) => call.made && !Object.values(CALL_EXCUSES).some((holds) => holds(call, ending)))
     .flatMap(({ made }) => made?.urls ?? [])
     .filter((url) => evidence.refusedFiles.of(url) < FILE_ATTEMPTS).length;
-  // Outputs beyond the number paid for are left out.
+  // Outputs beyond the number paid for are not delivered.
   const due = Math.min(made, Number(life.accepted.images ?? 1));
   const delivered = last.status === 'succeeded' ? objectKeysOf(last).length : 0;
   const code = errorCodeOf(last) ?? '';
@@ -144,8 +146,11 @@ export const endingProblems = (ending: Ending): string[] => {
   if (isRefused && code === 'provider_timeout') {
     problems.push(`[pauses] ${requestId} ${how}, and its provider refused us`);
   }
-  const lateMs = ending.endedAt - Math.max(deadlineOf(ending), evidence.disturbedAt);
-  if (!isOurs && code === 'provider_timeout' && lateMs > LATE_MS) {
+  const lateMs = ending.endedAt - deadlineOf(ending);
+  if (
+    code === 'provider_timeout' &&
+    lateMs > LATE_MS + ending.excusedMs(deadlineOf(ending), ending.endedAt)
+  ) {
     problems.push(`[late end] ${requestId} ${how} ${lateMs} ms after its deadline`);
   }
   const untaken = plannedCalls - calls.filter(isFinal).length - unknownClaims(requestId, evidence);
@@ -191,6 +196,8 @@ export interface Progress {
   /** Since when the outcome of every call is recorded, in epoch milliseconds; undefined until then. */
   recordedAt: number | undefined;
   now: number;
+  /** By how much what was due at an instant may be late now, in milliseconds. */
+  excusedMs: (from: number) => number;
 }
 
 /** The bounds of recovery, in milliseconds: decisions, section 6, and the minute until the next run. */
@@ -217,7 +224,7 @@ const SLACK_MS: Record<keyof typeof BOUND_MS, number> = {
   ending: 20_000,
 };
 
-/** Which of its bounds an open request has exceeded, counted from the last disturbance. */
+/** Which of its bounds, and of what the table of lateness excuses besides, an open request has exceeded. */
 export const progressProblems = ({
   life,
   evidence,
@@ -226,10 +233,11 @@ export const progressProblems = ({
   isQueued,
   recordedAt,
   now,
+  excusedMs,
 }: Progress): string[] => {
   const { requestId, acceptedAt } = life;
   const exceeded = (since: number, bound: keyof typeof BOUND_MS): boolean =>
-    now - Math.max(since, evidence.disturbedAt) > BOUND_MS[bound] + SLACK_MS[bound];
+    now - since > BOUND_MS[bound] + SLACK_MS[bound] + excusedMs(since);
   const over = (bound: keyof typeof BOUND_MS): string => `for more than ${BOUND_MS[bound] / 1000} s`;
   if (!execution?.isRunning) {
     const since = execution?.since ?? acceptedAt;
@@ -259,6 +267,7 @@ export const progressProblems = ({
   const toldAt = isReported ? calledBackAt : undefined;
   const knownAt = Math.min(recordedAt ?? Number.POSITIVE_INFINITY, toldAt ?? Number.POSITIVE_INFINITY);
   const knownFor = now - Math.max(execution.since, knownAt);
+  // After a fault the next rule holds.
   if (isWaiting && evidence.disturbedAt < acceptedAt && knownFor > KNOWN_MS) {
     return [`[idle] ${requestId} waits for ${knownFor} ms although its provider is known to have finished`];
   }

@@ -31,7 +31,7 @@ export class Liveness extends Part {
   }
 
   private progressOf(life: Life): string[] {
-    const { evidence, scheduler, stepFunctions } = this.world;
+    const { evidence, lateness, scheduler, stepFunctions } = this.world;
     const known = stepFunctions.executionOf(life.requestId);
     const execution = known && {
       isRunning: known.status === 'RUNNING',
@@ -47,7 +47,11 @@ export class Liveness extends Part {
     const isQueued = this.world.items('QUEUED#').some(({ requestId }) => requestId === life.requestId);
     const deadlineSeconds = deadlineSecondsOf(life);
     const { now } = scheduler;
-    return progressProblems({ life, evidence, deadlineSeconds, execution, isQueued, recordedAt, now });
+    const excusedMs = (from: number): number =>
+      lateness.excusedMs(from, now, 'providers', 'throttled functions');
+    return progressProblems({
+      ...{ life, evidence, deadlineSeconds, execution, isQueued, recordedAt, now, excusedMs },
+    });
   }
 
   /** A request has ended. */
@@ -68,6 +72,7 @@ export class Liveness extends Part {
           findRouteLimit(String((life.last.assignment as { route?: string } | undefined)?.route))?.permits ??
           Number.POSITIVE_INFINITY,
         endedAt: life.endedAt,
+        excusedMs: (from, to) => this.world.lateness.excusedMs(from, to, 'providers', 'throttled functions'),
       }),
     );
   }

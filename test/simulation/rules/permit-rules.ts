@@ -1,10 +1,11 @@
+import { findRouteLimit } from '../../../core/admission/route-limits.ts';
 import { routeNameOf } from '../../../core/provider-names.ts';
 import { ROUTE_LIMIT_SORT, routeLimitKey } from '../../../core/table/keys.ts';
 import type { Item } from '../../unit/fakes/expressions.ts';
 import { isOpenCall, isTerminal } from '../evidence/witness.ts';
 import { Part } from '../world/part.ts';
 import type { World } from '../world/world.ts';
-import { permitsOf } from './admission-rules.ts';
+import { permitsOf, routeIn } from './admission-rules.ts';
 
 /** How long after its request's end a permit may be kept: its return is tried for 5 s, on a machine that may be slow. */
 const KEPT_MS = 20_000;
@@ -17,7 +18,7 @@ const routeOfAttempt = (attempt: Item): unknown => {
 
 /**
  * Checks the permits of requests. No request loses its permit while its provider works on it. No ended request keeps
- * its permit, unless a fault occurred since the request was accepted: then the control loop repeats the release.
+ * its permit. After a fault since its acceptance the control loop repeats the release, within what the table of lateness says.
  */
 export class Permits extends Part {
   constructor(world: World) {
@@ -58,14 +59,23 @@ export class Permits extends Part {
   }
 
   private seeEnd(requestId: string): void {
-    const { evidence, scheduler } = this.world;
-    scheduler.after(KEPT_MS, () => {
-      // The process that took the permit may have died before recording it, and the request took another route.
-      const acceptedAt = this.world.witness.lives.get(requestId)?.acceptedAt ?? 0;
-      if (Math.max(evidence.faultAt, evidence.deployedAt) >= acceptedAt) return;
-      const limits = this.world.items(ROUTE_LIMIT_SORT);
-      if (limits.some((limit) => permitsOf(limit).has(requestId)))
-        this.report(`[kept] ${requestId} ended ${KEPT_MS} ms ago and has a permit`);
+    const { now } = this.world.scheduler;
+    this.checkIn(KEPT_MS, requestId, now);
+  }
+
+  private checkIn(milliseconds: number, requestId: string, endedAt: number): void {
+    const { lateness, scheduler, witness } = this.world;
+    scheduler.after(milliseconds, () => {
+      // Calls at a route that a deployment left without a limit hold no permits: what is there goes once it has one.
+      const limits = this.world
+        .items(ROUTE_LIMIT_SORT)
+        .filter((limit) => findRouteLimit(routeIn(limit))?.permits);
+      if (!limits.some((limit) => permitsOf(limit).has(requestId))) return;
+      // The process that took it may have died before recording it, and the request went another way.
+      const acceptedAt = witness.lives.get(requestId)?.acceptedAt ?? endedAt;
+      const leftMs = endedAt + KEPT_MS + lateness.excusedMs(acceptedAt, scheduler.now) - scheduler.now;
+      if (leftMs > 0) this.checkIn(leftMs + 1, requestId, endedAt);
+      else this.report(`[kept] ${requestId} ended ${scheduler.now - endedAt} ms ago and has a permit`);
     });
   }
 }

@@ -144,10 +144,21 @@ const cancelProblems = ({ providers, witness }: World): string[] =>
     return !hasEnded && `a task of ${marker} was cancelled before its request had ended`;
   });
 
-/** Whether a task is left to run although its request has failed, and nothing went wrong since. */
+/** How long after the end of a request its tasks are cancelled. */
+const CANCELLED_MS = 60_000;
+
+/** Whether a task is left to run although its request has failed, and nothing went wrong as it ended. */
 const leftProblems = (world: World): string[] =>
   problemsOf(world.witness.all(), ({ requestId, prompt, last, endedAt, removedAt }) => {
-    if (last.status !== 'failed' || removedAt !== undefined || world.evidence.disturbedAt > endedAt)
+    if (last.status !== 'failed' || removedAt !== undefined) return undefined;
+    const { evidence, lateness } = world;
+    const isUntold = evidence
+      .callsOf(requestId)
+      .some(({ made }) => made && evidence.untoldTasks.has(made.id));
+    if (
+      isUntold ||
+      lateness.excusedMs(endedAt, endedAt + CANCELLED_MS, 'providers', 'throttled functions') > 0
+    )
       return undefined;
     const [marker] = prompt.split(' ');
     const hasTask = world
@@ -197,19 +208,19 @@ const FIRST_PAUSE_MS = 120_000;
  * soon, unless something was wrong.
  */
 export const deliveryProblems = ({ world, deliveriesAborted }: Simulation): string[] => {
-  const { evidence, receivers, witness } = world;
+  const { lateness, receivers, witness } = world;
   // All receivers are on one host, and an account's deliveries to a slow host are put off for a while.
   const putOff = new Set(
     receivers.told
       .filter(({ receiver }) => receiver === 'slow')
       .map((one) => witness.lives.get(one.requestId)?.accountId),
   );
-  const ofRequests = witness.all().flatMap(({ requestId, accountId, accepted, acceptedAt, removedAt }) => {
+  const ofRequests = witness.all().flatMap(({ requestId, accountId, accepted, removedAt }) => {
     const told = receivers.told.filter((one) => one.requestId === requestId);
     const [first, second] = told;
     const isGone = first?.receiver === 'gone';
     const pauseMs = first && second && !first.taken ? second.at - first.at : 0;
-    const isCalm = !putOff.has(accountId) && evidence.disturbedAt < acceptedAt;
+    const excusedMs = first && second ? lateness.excusedMs(first.at, second.at) : 0;
     const isDue =
       accepted.webhookUrl !== undefined && removedAt === undefined && !deliveriesAborted.has(requestId);
     const isDelivered = String(accepted.webhookUrl).endsWith('gone')
@@ -220,7 +231,7 @@ export const deliveryProblems = ({ world, deliveriesAborted }: Simulation): stri
       ...(isGone && told.length > TRIES_OF_GONE
         ? [`[gone] the receiver of ${requestId} is gone and was told ${told.length} times`]
         : []),
-      ...(!isGone && isCalm && pauseMs > FIRST_PAUSE_MS
+      ...(!isGone && !putOff.has(accountId) && pauseMs > FIRST_PAUSE_MS + excusedMs
         ? [`[first pause] the end of ${requestId} was told again after ${pauseMs} ms`]
         : []),
     ];

@@ -19,7 +19,7 @@ type Group = Record<(typeof GROUP)[number], unknown>;
 
 const textOf = (group: Group): string => JSON.stringify(GROUP.map((name) => group[name]));
 
-/** Compares the usage of an account, as the API tells it, with its raw ledger entries and its accepted requests. */
+/** Compares the usage of an account, as the API answers it, with its raw ledger entries and its accepted requests. */
 export const usageProblems = async (world: World, { accountId, apiKey }: Caller): Promise<string[]> => {
   const entries = world.items('ENTRY#').filter((entry) => entry.accountId === accountId);
   const first = Math.min(...entries.map(({ createdAt }) => Date.parse(String(createdAt))));

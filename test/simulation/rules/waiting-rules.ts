@@ -13,6 +13,9 @@ const READS = { calm: 1, disturbed: 4 };
 /** How long after its wait a call may have its slot: its answer is sent. The lease ends later. */
 const SENT_MS = 40_000;
 
+/** The longest lease of a slot, by a clock that is ahead. */
+const LEASE_MS = 120_000;
+
 /** How long before a slot is taken a disturbance may come that still meets its call. */
 const DISTURBED_MS = 30_000;
 
@@ -78,10 +81,11 @@ export class Waiting extends Part {
     this.judgeCount(after);
     const takenAt = scheduler.now;
     scheduler.after(Number(process.env.OPENAI_WAIT_SECONDS) * 1_000 + SENT_MS, () => {
-      // A process can die of the call that takes its slot.
-      if (evidence.disturbedAt >= takenAt - DISTURBED_MS) return;
-      const left = leasesOf(this.world.table.get(key)).map(({ holder }) => holder);
-      if (taken.some(({ holder }) => left.includes(holder)))
+      // A process can die of the call that takes its slot, which its lease frees.
+      const isDisturbed = evidence.disturbedAt >= takenAt - DISTURBED_MS;
+      const bound = isDisturbed ? takenAt + LEASE_MS : 0;
+      const left = leasesOf(this.world.table.get(key)).filter(({ heldUntil }) => heldUntil > bound);
+      if (taken.some(({ holder }) => left.some((one) => one.holder === holder)))
         this.report(`[slot kept] ${key.PK} has a slot of a call that has ended`);
     });
   }

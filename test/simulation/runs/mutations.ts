@@ -81,6 +81,10 @@ export const MUTATIONS = {
       return { ...item, waiter: first };
     },
   },
+  /** A check of signatures that finds every one right. */
+  'callback whose signature nobody checks': { signs: true },
+  /** A query of one task whose answer is taken for all tasks of its request. */
+  'state of one task taken for all': { asks: (taskId, [first = taskId]) => first },
 } satisfies Record<string, Mutation>;
 
 export type MutationName = keyof typeof MUTATIONS;

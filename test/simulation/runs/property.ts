@@ -8,6 +8,7 @@ import {
   OUTAGE_MODES,
   type PlannedOutage,
   PROVIDER_OUTAGE_MODES,
+  PROVIDERS,
   SERVICES,
   type Service,
 } from '../world/engine/outages.ts';
@@ -75,7 +76,7 @@ const outageOf = (services: readonly Service[], startMs: fc.Arbitrary<number>): 
 
 /** Minutes of a provider that is down, silent, full, slow, or has revoked our credential. */
 const providerOutage: fc.Arbitrary<PlannedOutage> = fc.record({
-  service: fc.constantFrom('modelark', 'modelstudio'),
+  service: fc.constantFrom(...PROVIDERS),
   mode: fc.constantFrom(...PROVIDER_OUTAGE_MODES),
   startMs: fc.oneof(fc.nat(60_000), fc.nat(600_000)),
   lengthMs: between(60_000, 900_000),

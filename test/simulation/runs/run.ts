@@ -9,8 +9,8 @@ import { beginBeforeUpgrades, resetDeployment, restoreModels } from '../world/de
 import type { PlannedFault } from '../world/engine/faults.ts';
 import { setTime } from '../world/engine/globals.ts';
 import { outageText, type PlannedOutage } from '../world/engine/outages.ts';
-import { CALLBACKS } from '../world/upstream/providers.ts';
 import { RECEIVERS } from '../world/upstream/receivers.ts';
+import { CALLBACKS } from '../world/upstream/wire-formats.ts';
 import { type Mutation, World } from '../world/world.ts';
 import { Simulation } from './simulation.ts';
 
@@ -106,7 +106,7 @@ export class Run {
     await this.world.scheduler.advance(waitMs);
   }
 
-  /** Lets everything come to its end, without further faults, and tells what is wrong on the way. */
+  /** Lets everything come to its end, without further faults, and reports what is wrong on the way. */
   async end(): Promise<Outcome> {
     const { world, simulation } = this;
     world.faults.enabled = false;

@@ -3,6 +3,7 @@ import type { Life, Witness } from '../evidence/witness.ts';
 import { Admission } from '../rules/admission-rules.ts';
 import { Availability } from '../rules/availability-rules.ts';
 import { Budgets } from '../rules/budget-rules.ts';
+import { CallbackAnswers } from '../rules/callback-rules.ts';
 import { Capacity } from '../rules/capacity-rules.ts';
 import { Clips } from '../rules/clip-rules.ts';
 import { Deadlines } from '../rules/deadline-rules.ts';
@@ -10,6 +11,7 @@ import { Expiry } from '../rules/expiry.ts';
 import { Failover } from '../rules/failover-rules.ts';
 import { LeftRoutes } from '../rules/left-routes.ts';
 import { Liveness } from '../rules/liveness.ts';
+import { Outputs } from '../rules/output-rules.ts';
 import { Permits } from '../rules/permit-rules.ts';
 import { Standing } from '../rules/standing.ts';
 import { Verification } from '../rules/verification.ts';
@@ -65,6 +67,8 @@ export class Simulation {
     new Permits(world);
     new Waiting(world);
     new Failover(world);
+    new CallbackAnswers(world);
+    new Outputs(world);
     this.clips = new Clips(world);
     this.verification = new Verification(world);
     this.budgets = new Budgets(world);
@@ -102,7 +106,7 @@ export class Simulation {
 
   /** Begins an action; what it leads to happens as time passes. */
   begin(action: Action): void {
-    this.world.note(() => `* ${JSON.stringify(action)}`);
+    this.world.log(() => `* ${JSON.stringify(action)}`);
     const done = outside(() => this.perform(action)).catch((error: unknown) => this.world.break(error));
     this.underWay.add(done);
     void done.finally(() => this.underWay.delete(done));

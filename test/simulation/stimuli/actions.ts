@@ -1,11 +1,11 @@
 import type { PlannedFault } from '../world/engine/faults.ts';
 import type { OutageMode, Service } from '../world/engine/outages.ts';
 import type { ClipKind } from '../world/upstream/clips.ts';
-import type { Behaviour, CallbackMode } from '../world/upstream/providers.ts';
 import type { Receiver } from '../world/upstream/receivers.ts';
+import type { Behaviour, CallbackMode } from '../world/upstream/wire-formats.ts';
 
 /** The models that are asked for; the last two are of videos. */
-export const MODELS = ['xSD4.5', 'xQI3Pro', 'xZI1.0Pro', 'xW2.7S', 'xW3.0s'] as const;
+export const MODELS = ['xSD4.5', 'xQI3Pro', 'xZI1.0Pro', 'xSD5Pro', 'xW2.7S', 'xW3.0s'] as const;
 export type ModelName = (typeof MODELS)[number];
 
 /** The states of a generation in which a function works for it. */

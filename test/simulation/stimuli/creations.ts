@@ -7,8 +7,8 @@ import { CLOCKS_APART_MS, deadlineMs } from '../world/clocks.ts';
 import { kindOf, type Service } from '../world/engine/outages.ts';
 import { Part } from '../world/part.ts';
 import { type ClipKind, clipUrlOf } from '../world/upstream/clips.ts';
-import { promptOf } from '../world/upstream/providers.ts';
 import { webhookUrlOf } from '../world/upstream/receivers.ts';
+import { promptOf } from '../world/upstream/wire-formats.ts';
 import type { Action, ModelName, Removal } from './actions.ts';
 import { type Answer, codeOf } from './api.ts';
 
@@ -218,6 +218,9 @@ const bodyOf = (model: ModelName, outputs: number): Record<string, unknown> => {
       return { model, n: outputs };
     case 'xZI1.0Pro':
       return { model };
+    case 'xSD5Pro':
+      // One task at fal, or two or three.
+      return { model, size: '1K', n: [2, 7, 8, 13][outputs - 1] };
     case 'xW2.7S':
       return { model, image: 'https://images.example.com/first.png', durationSec: 1 + outputs };
     case 'xW3.0s':

@@ -1,11 +1,11 @@
 import { parseBalanceEventId } from '../../../core/ids.ts';
 import { requestPartition } from '../../../core/table/keys.ts';
 import type { Simulation } from '../runs/simulation.ts';
+import { RECONCILER } from '../world/aws/lambda.ts';
+import { falCallback } from '../world/upstream/fal.ts';
 import type { World } from '../world/world.ts';
 import { type Action, TASKS } from './actions.ts';
 
-/** The function of the control loop. */
-export const RECONCILER = 'events/reconcile';
 /** The functions without which a request waits for its provider, and nobody hears of its end. */
 const WAITING_FUNCTIONS = ['workflow/await-provider', 'workflow/query-provider'];
 /** For how long EventBridge may start nothing. */
@@ -21,7 +21,10 @@ export const disturb = (simulation: Simulation, action: Action): void => {
     case 'forged-callback': {
       const { callbackUrls } = world.providers;
       const url = callbackUrls[action.pick % callbackUrls.length];
-      if (url) world.receiveCallback(action.do === 'callback' ? url : `${url}0`);
+      if (!url) return;
+      const isGenuine = action.do === 'callback';
+      const content = url.includes('/fal/') ? () => falCallback('task-0', world.scheduler.now) : undefined;
+      world.callbacks.send({ url: isGenuine ? url : `${url}0`, content, isGenuine });
       return;
     }
     case 'abort': {
@@ -59,6 +62,7 @@ export const disturb = (simulation: Simulation, action: Action): void => {
       const name = WAITING_FUNCTIONS[action.pick % WAITING_FUNCTIONS.length] ?? '';
       const untilMs = world.scheduler.now + action.lengthMs;
       world.lambda.throttledUntil.set(name, untilMs);
+      world.lateness.throttle(world.scheduler.now, untilMs);
       return;
     }
     case 'clock':
@@ -76,7 +80,7 @@ export const disturb = (simulation: Simulation, action: Action): void => {
       const lives = simulation.witness.all();
       // Of the table, the items of one of the newest requests.
       const partition = requestPartition(lives.at(-1 - (pick % Math.min(3, lives.length)))?.requestId ?? '');
-      world.note(
+      world.log(
         () => `  ${service} ${mode} for ${lengthMs} ms${service === 'table' ? `: ${partition}` : ''}`,
       );
       world.outages.add({ service, mode, lengthMs, ...(service === 'table' && { partition }) });

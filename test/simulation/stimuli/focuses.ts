@@ -186,6 +186,21 @@ export const FOCUSES: Weighted<Step> = [
     [3, MOMENTS],
     [4, SECONDS],
   ),
+  // Signatures: images in several tasks at a provider that signs its callbacks, some of which are late, double, forged or of another task.
+  focus(
+    1,
+    [
+      [6, some.createOf({ isCrowd: true, models: ['xSD5Pro'], behaviour: 'instant', webhook: 2 })],
+      [2, some.createOf({ models: ['xSD5Pro'], behaviour: 'slow' })],
+      [3, some.changeBalance],
+      [2, some.meddle],
+      [1, some.crash],
+      [1, some.providerOutage],
+      [1, some.rotateSecret],
+      [1, some.onRequest],
+    ],
+    ...ANY_TIME,
+  ),
   // Left routes: operators leave routes and return to them, while requests come and wait.
   focus(
     1,

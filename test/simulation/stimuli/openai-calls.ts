@@ -4,7 +4,7 @@ import type { Life } from '../evidence/witness.ts';
 import { problemsOf } from '../rules/problems.ts';
 import type { Simulation } from '../runs/simulation.ts';
 import { Part } from '../world/part.ts';
-import { promptOf } from '../world/upstream/providers.ts';
+import { promptOf } from '../world/upstream/wire-formats.ts';
 import type { Action } from './actions.ts';
 import { type Answer, callApi, codeOf } from './api.ts';
 import { LAST_USER, USERS } from './creations.ts';
@@ -150,7 +150,7 @@ export class OpenAiCalls extends Part {
     if (!WAYS.has(way)) this.report(`[openai] ${key} went from ${way.replace(' ', ' to ')}`);
     if (way === 'answered open') this.report(`[openai] ${key} was answered, and waits again`);
     if (after?.state === 'answered' && !this.world.table.get({ ...requestKey(String(after.requestId)) }))
-      this.world.note(() => `  ${key} is answered as deleted`);
+      this.world.log(() => `  ${key} is answered as deleted`);
   }
 
   private livesOf(prompt: string): Life[] {

@@ -138,7 +138,7 @@ const replaceKey = async (simulation: Simulation, index: number): Promise<void> 
 };
 
 /** The secrets that operators replace, as the functions' environment names them. */
-const SECRETS = ['arn:modelark-key', 'arn:modelstudio-key', 'arn:callback-secret'];
+const SECRETS = ['arn:modelark-key', 'arn:modelstudio-key', 'arn:callback-secret', 'arn:fal-key'];
 /** How long an operator waits before the old key of a provider is revoked: `docs/operating.md`, and a little. */
 const GRACE_MS = 1_210_000;
 

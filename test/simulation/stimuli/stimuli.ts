@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { CALL_FAULTS, FAULTS, INVOCATION_FAULTS, type PlannedFault } from '../world/engine/faults.ts';
-import { OUTAGE_MODES, type Service } from '../world/engine/outages.ts';
+import { OUTAGE_MODES, PROVIDERS, type Service } from '../world/engine/outages.ts';
 import { CLIP_KINDS } from '../world/upstream/clips.ts';
-import { BEHAVIOURS, type Behaviour, CALLBACKS } from '../world/upstream/providers.ts';
 import { RECEIVERS } from '../world/upstream/receivers.ts';
+import { BEHAVIOURS, type Behaviour, CALLBACKS } from '../world/upstream/wire-formats.ts';
 import { type Action, MODELS, type ModelName, type Removal, TASKS } from './actions.ts';
 
 type Actions = fc.Arbitrary<Action>;
@@ -224,7 +224,7 @@ export const outageOf = (...services: readonly Service[]): Actions =>
 /** A provider that has revoked our credential, or is silent, full, broken or out of reach, for minutes. */
 export const providerOutage: Actions = fc.record({
   do: fc.constant('outage'),
-  service: fc.constantFrom('modelark', 'modelstudio'),
+  service: fc.constantFrom(...PROVIDERS),
   mode: fc.constantFrom('revoked', 'revoked', 'hangs', 'throttles', 'breaks', 'refuses'),
   lengthMs: between(60_000, 900_000),
   pick,

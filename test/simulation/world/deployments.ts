@@ -26,6 +26,7 @@ const SECOND: Record<string, Route> = {
   'xSD4.5': { provider: 'modelstudio', upstreamModel: 'qwen-image-2' },
   xQI3Pro: { provider: 'modelark', upstreamModel: 'seedream-2' },
   'xZI1.0Pro': { provider: 'modelark', upstreamModel: 'seedream-3', requestsPerSecond: 2 },
+  xSD5Pro: { provider: 'modelark', upstreamModel: 'seedream-4' },
   'xW2.7S': { provider: 'modelstudio@eu', upstreamModel: 'wan-2' },
   'xW3.0s': { provider: 'modelark', upstreamModel: 'seedance-2', maxRunning: 3 },
 };

@@ -69,7 +69,7 @@ export class Schedule extends Part {
     this.admission = admission;
     this.reconcile = world.functionNamed('reconcile');
     this.reconcileLost = world.functionNamed('reconcile-lost');
-    world.stepFunctions.onNews = (execution) => this.tell(execution);
+    world.stepFunctions.onNews = (execution) => this.reportLost(execution);
     world.table.witnesses.push((_key, _before, after) => {
       const sort = String(after?.SK);
       if (
@@ -148,7 +148,7 @@ export class Schedule extends Part {
     });
   }
 
-  /** Whether a list holds what is due by any clock. A run that finds nothing only reads its lists, and is left out. */
+  /** Whether a list holds what is due by any clock. A run that finds nothing only reads its lists, and is skipped. */
   private isAnythingDue(): boolean {
     const { scheduler, table } = this.world;
     if (this.admission.isOpen()) return true;
@@ -190,7 +190,7 @@ export class Schedule extends Part {
     return isExpiring(item) || (item.SK !== 'REQUEST' && dueMs > SOON_MS);
   }
 
-  private tell(execution: Execution): void {
+  private reportLost(execution: Execution): void {
     const { machine, name, status, input, error } = execution;
     if (!LOST[machine]?.includes(status) || SETTLED_ERRORS.includes(error ?? '')) return;
     void this.invokeUntilDone(name, {

@@ -24,6 +24,7 @@ import { sendToTable } from './aws/table-client.ts';
 import { world } from './current.ts';
 import { nextDefinitions, withNewNames } from './next-release.ts';
 import { makeClips } from './upstream/clips.ts';
+import { FAL_MODEL } from './upstream/fal.ts';
 import { deliverMp4, SECONDS_OF_MP4 } from './upstream/media.ts';
 import { measureWithoutDisk } from './upstream/spooled-video.ts';
 
@@ -63,7 +64,7 @@ const TIMEOUT_SECONDS: Record<string, number> = {
 const DEFAULT_TIMEOUT_SECONDS = 29;
 
 /** Entry points that only serve the deployment itself. */
-const LEFT_OUT = new Set(['create-signing-key', 'publish-pages', 'run-canary', 'stop-executions']);
+const NOT_SIMULATED = new Set(['create-signing-key', 'publish-pages', 'run-canary', 'stop-executions']);
 
 /** Puts the stand-ins behind the clients of the service and loads its functions and state machines. */
 export const loadService = async (): Promise<Deployment> => {
@@ -72,6 +73,7 @@ export const loadService = async (): Promise<Deployment> => {
     'xSD4.5': { provider: 'modelark', upstreamModel: 'seedream' },
     xQI3Pro: { provider: 'modelstudio', upstreamModel: 'qwen-image' },
     'xZI1.0Pro': { provider: 'modelstudio', upstreamModel: 'z-image' },
+    xSD5Pro: { provider: 'fal', upstreamModel: FAL_MODEL },
     'xW2.7S': { provider: 'modelark', upstreamModel: 'seedance' },
     'xW3.0s': { provider: 'modelstudio', upstreamModel: 'wan' },
   });
@@ -108,7 +110,7 @@ const loadFunctions = async (): Promise<Map<string, DeployedFunction>> => {
   for (const kind of ['api', 'workflow', 'events', 'media']) {
     for (const file of readdirSync(new URL(`functions/${kind}/`, root))) {
       const stem = file.replace('.ts', '');
-      if (LEFT_OUT.has(stem)) continue;
+      if (NOT_SIMULATED.has(stem)) continue;
       const { handler } = (await import(new URL(`functions/${kind}/${file}`, root).href)) as {
         handler: Handler;
       };

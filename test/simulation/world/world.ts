@@ -8,10 +8,10 @@ import { Secrets } from './aws/secrets.ts';
 import { type Deployment, StepFunctions } from './aws/step-functions.ts';
 import { Table, type Write } from './aws/table.ts';
 import { FaultPlan, type PlannedFault } from './engine/faults.ts';
-import { outside } from './engine/invocation.ts';
-import { kindOf, Outages, type PlannedOutage, type Service } from './engine/outages.ts';
+import { isProvider, kindOf, Outages, type PlannedOutage, type Service } from './engine/outages.ts';
 import { Random } from './engine/random.ts';
 import { Scheduler } from './engine/scheduler.ts';
+import { Callbacks } from './upstream/callbacks.ts';
 import { serveClips } from './upstream/clips.ts';
 import { Http } from './upstream/http.ts';
 import { Providers } from './upstream/providers.ts';
@@ -27,6 +27,10 @@ export interface Mutation {
   drops?: (functionName: string, command: string, input: Record<string, unknown>) => boolean;
   /** What a run of a function reads in place of an item, in a read of several. */
   reads?: (item: Item, reader: object | undefined) => Item;
+  /** The task that is asked about in place of one, given all tasks of its request. */
+  asks?: (taskId: string, siblings: readonly string[]) => string;
+  /** Whether every callback gets a right signature on its way. */
+  signs?: boolean;
 }
 
 export interface WorldOptions {
@@ -40,10 +44,6 @@ export interface WorldOptions {
   traced?: boolean;
 }
 
-/** How long the provider waits before it repeats a callback that was not taken, and how often. */
-const CALLBACK_RETRY_MS = 10_000;
-const CALLBACK_TRIES = 3;
-const PLACE_OF_PARAMETERS = 2;
 /** How far behind an index is at the very worst: an assumption, DynamoDB promises no figure. */
 const MAX_INDEX_LAG_MS = 300_000;
 /** Problems that are some whatever the clocks show: of money, of repeated calls, of permits, of the stand-ins. */
@@ -75,6 +75,7 @@ export class World {
   readonly providers: Providers;
   readonly http: Http;
   readonly receivers: Receivers;
+  readonly callbacks: Callbacks;
   readonly evidence = new Evidence();
   readonly witness: Witness;
   /** Told of the keys of each read of several items, as it begins. */
@@ -122,6 +123,7 @@ export class World {
     this.providers = new Providers(this);
     this.http = new Http(this, this.providers);
     this.receivers = new Receivers(this);
+    this.callbacks = new Callbacks(this);
     this.witness = new Witness(this);
     serveClips(this);
     this.mutation = mutation;
@@ -130,16 +132,22 @@ export class World {
   }
 
   /** Writes down what happens, if anybody wants to know. */
-  note(text: () => string): void {
+  log(text: () => string): void {
     if (!this.traced) return;
     const seconds = ((this.scheduler.now - this.startsAt) / 1000).toFixed(3);
     this.trace.push(`${seconds.padStart(12)} ${text()}`);
   }
 
-  /** Notes a planned fault: the time limits of the rules start anew. */
+  /** Records that something went wrong: what must hold in calm times is not judged for a while. */
   disturb(service?: Service): void {
     this.evidence.disturbedAt = Math.max(this.evidence.disturbedAt, this.scheduler.now);
-    if (service !== 'modelark' && service !== 'modelstudio') this.evidence.faultAt = this.scheduler.now;
+    if (!isProvider(service)) this.evidence.faultAt = this.scheduler.now;
+  }
+
+  /** A provider gives an answer about a task that says nothing, or the contrary of another. */
+  leaveUnread(service: Service | undefined): void {
+    this.lateness.add('unread state', this.scheduler.now);
+    this.disturb(service);
   }
 
   /** Whether the last fault or outage is long enough ago to affect no call any more. */
@@ -174,29 +182,5 @@ export class World {
   /** The items of accounts. */
   accounts(): Item[] {
     return this.items('ACCOUNT').filter(({ SK }) => SK === 'ACCOUNT');
-  }
-
-  /** A provider calls back, and again when it is not answered with 200. */
-  receiveCallback(url: string, attempt = 1): void {
-    const [provider, requestId, token] = new URL(url).pathname.split('/').slice(PLACE_OF_PARAMETERS);
-    const fn = this.functionNamed('receive-callback');
-    const event = {
-      resource: '/callbacks/{provider}/{requestId}/{token}',
-      httpMethod: 'POST',
-      headers: {},
-      pathParameters: { provider, requestId, token },
-      multiValueQueryStringParameters: null,
-      body: '{}',
-      isBase64Encoded: false,
-      requestContext: { requestId: 'callback' },
-    };
-    const again = (): void => {
-      if (attempt >= CALLBACK_TRIES) return;
-      this.scheduler.after(CALLBACK_RETRY_MS, () => this.receiveCallback(url, attempt + 1));
-    };
-    outside(() => this.lambda.run(fn, event)).then((answer) => {
-      if ((answer as { statusCode: number }).statusCode !== 200) again();
-      else this.evidence.calledBackAt.set(String(requestId), this.scheduler.now);
-    }, again);
   }
 }

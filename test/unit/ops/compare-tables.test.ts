@@ -1,12 +1,19 @@
 import { BatchGetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
-import { accountKey, apiKeyKey, endUserKey, requestKey } from '../../../core/table/keys.ts';
+import { accountKey, apiKeyKey, endUserKey, ledgerEntryKey, requestKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
 import { toEpochSeconds } from '../../../core/time.ts';
 import { compareTables } from '../../../ops/restore/compare-tables.ts';
 import { NOW } from '../builders/clocks.ts';
-import { ACCOUNT_ID, anAccount, anEndUser, anImageRequest, EMAIL } from '../builders/entities.ts';
+import {
+  ACCOUNT_ID,
+  aLedgerEntry,
+  anAccount,
+  anEndUser,
+  anImageRequest,
+  EMAIL,
+} from '../builders/entities.ts';
 import { withEnvironment } from '../builders/environment.ts';
 
 /** Compares a restored table of these items with a living one of those. */
@@ -35,6 +42,18 @@ test('a key is revoked again when it was revoked since, not when it is revoked i
   const living = [key('key_since', { revokedAt }), key('key_before', { revokedAt }), key('key_used')];
 
   expect((await compare(restored, living)).removals.keys).toEqual([{ keyId: 'key_since', revokedAt }]);
+});
+
+test('a change of a balance by an operator since is lost, and a debit is none', async () => {
+  const entry = (number: number, more = {}) => ({
+    ...ledgerEntryKey(ACCOUNT_ID, number),
+    ...aLedgerEntry(number, more),
+  });
+  const living = [entry(1), entry(2), entry(3, { type: 'debit', reason: 'generation', reference: 'img_1' })];
+
+  const { lost } = await compare(living.slice(0, 1), living);
+
+  expect(lost.operatorChanges.map(({ number }) => number)).toEqual([2]);
 });
 
 test('a block is repeated when it was made since, not when it is in both tables; a new webhook secret with the one before', async () => {

@@ -1,8 +1,16 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { accountKey, deletedRequestKey, endUserKey, requestKey } from '../../../core/table/keys.ts';
+import { DEFAULT_LIMITS } from '../../../core/accounts/accounts.ts';
+import { insertApiKey, SCOPES } from '../../../core/accounts/api-keys.ts';
+import {
+  accountKey,
+  apiKeyKey,
+  deletedRequestKey,
+  endUserKey,
+  requestKey,
+} from '../../../core/table/keys.ts';
 import type { Removals } from '../../../ops/restore/compare-tables.ts';
 import { repeatRemovals } from '../../../ops/restore/repeat-removals.ts';
-import { StoppedClock } from '../builders/clocks.ts';
+import { NOW, StoppedClock } from '../builders/clocks.ts';
 import {
   ACCOUNT_ID,
   anAccount,
@@ -98,6 +106,20 @@ describe('a removal that is done again', () => {
     await expect(repeat({ endUsers: [{ accountId: ACCOUNT_ID, email: EMAIL }] })).rejects.toThrow(
       'out of order',
     );
+  });
+
+  test('revokes every key that was revoked, at the same instants', async () => {
+    const created = await Promise.all(
+      ['one', 'two'].map((label) =>
+        insertApiKey(ACCOUNT_ID, { scopes: SCOPES, label, limits: DEFAULT_LIMITS }, NOW),
+      ),
+    );
+    const keyIds = created.map(({ apiKey }) => apiKey.keyId);
+    const revokedAt = '2026-11-19T10:00:00.000Z';
+
+    await repeat({ keys: keyIds.map((keyId) => ({ keyId, revokedAt })) });
+
+    expect(keyIds.map((keyId) => memory.get(apiKeyKey(keyId))?.revokedAt)).toEqual([revokedAt, revokedAt]);
   });
 
   test('keeps the instants of blocks', async () => {

@@ -41,7 +41,7 @@ export const sendToBucket = (
   switch (command) {
     case 'PutObjectCommand':
       return call(() => {
-        world.note(() => `  ${key} stored`);
+        world.log(() => `  ${key} stored`);
         objects.set(key, { bytes: bytesOf(input.Body), storedAt: new Date(world.scheduler.now) });
         return {};
       });
@@ -59,7 +59,7 @@ export const sendToBucket = (
     case 'CompleteMultipartUploadCommand':
       return call(() => {
         const parts = [...partsOf(world, input)].toSorted(([a], [b]) => a - b).map(([, bytes]) => bytes);
-        world.note(() => `  ${key} stored in ${parts.length} parts`);
+        world.log(() => `  ${key} stored in ${parts.length} parts`);
         objects.set(key, { bytes: Buffer.concat(parts), storedAt: new Date(world.scheduler.now) });
         return { Location: key };
       });
@@ -72,9 +72,9 @@ export const sendToBucket = (
       const keys = (input.Delete as { Objects: { Key: string }[] }).Objects.map(({ Key }) => Key);
       const remove = (removed: readonly string[]) => {
         for (const name of removed) {
-          if (objects.delete(name)) for (const tell of world.onFileRemoved) tell(name);
+          if (objects.delete(name)) for (const listen of world.onFileRemoved) listen(name);
         }
-        world.note(() => `  ${removed.join(', ')} removed`);
+        world.log(() => `  ${removed.join(', ')} removed`);
         const kept = keys.slice(removed.length);
         if (kept.length === 0) return {};
         unremovable();

@@ -83,7 +83,7 @@ export class Execution {
     if (this.status !== 'RUNNING') return;
     this.status = status;
     this.stoppedAt = this.around.world.scheduler.now;
-    this.around.world.note(() => `${this.machine} ${this.name} ${status} in ${this.state} ${detail}`);
+    this.around.world.log(() => `${this.machine} ${this.name} ${status} in ${this.state} ${detail}`);
     this.cancelLimit();
     this.running?.stop();
     this.around.ended(this);

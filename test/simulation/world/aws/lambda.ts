@@ -3,6 +3,9 @@ import { INVOCATION_FAULTS } from '../engine/faults.ts';
 import { Invocation, invocations, outside } from '../engine/invocation.ts';
 import { Part } from '../part.ts';
 
+/** The function of the control loop. */
+export const RECONCILER = 'events/reconcile';
+
 /** A function's entry point, as the service exports it. */
 export type Handler = (event: unknown, context: Context) => Promise<unknown>;
 
@@ -78,7 +81,7 @@ export class Lambda extends Part {
     const record = { fn, payload, isOver: false };
     this.history.push(record);
     const fault = faults.meet(INVOCATION_FAULTS);
-    if (fault) this.world.note(() => `  fault ${fault} at ${fn.name}`);
+    if (fault) this.world.log(() => `  fault ${fault} at ${fn.name}`);
     await this.meetOutage();
     await this.meetThrottle(fn.name);
     if (fault === 'not-started') {
@@ -183,7 +186,7 @@ export class Lambda extends Part {
   }
 
   /** Once its execution is stopped, no later run deals with the files of a process that died or failed. */
-  private noteUnremovable({ functionName, requestId }: Invocation): void {
+  private markUnremovable({ functionName, requestId }: Invocation): void {
     if (requestId === undefined || !functionName.endsWith('store-outputs')) return;
     const isStopped = this.world.stepFunctions.executionOf(requestId)?.status !== 'RUNNING';
     if (isStopped) this.world.unremovable.add(requestId);
@@ -192,7 +195,7 @@ export class Lambda extends Part {
   /** Runs it once more after this time; no caller waits for the result. */
   redeliver(fn: DeployedFunction, payload: unknown, milliseconds: number): void {
     this.world.scheduler.after(milliseconds, () => {
-      this.world.note(() => `${fn.name} delivered again`);
+      this.world.log(() => `${fn.name} delivered again`);
       outside(() => this.run(fn, payload)).catch(() => undefined);
     });
   }
@@ -245,9 +248,9 @@ export class Lambda extends Part {
       const invocation = new Invocation(about, (cause) => {
         this.setAtWork(invocation, false);
         this.noteSetback(fn.name);
-        this.world.note(() => `${fn.name} died: ${cause}`);
+        this.world.log(() => `${fn.name} died: ${cause}`);
         this.world.evidence.die(invocation);
-        this.noteUnremovable(invocation);
+        this.markUnremovable(invocation);
         const isTimeout = cause === 'Sandbox.Timedout';
         const notice = isTimeout ? 0 : random.whole(...DEATH_NOTICE_MS);
         const name = isTimeout ? cause : random.pick(['Lambda.Unknown', 'Runtime.ExitError']);
@@ -266,7 +269,7 @@ export class Lambda extends Part {
       };
       const endsAt = scheduler.now + limitMs;
       const remaining = (): number => endsAt - scheduler.now;
-      this.world.note(() => `${fn.name} ${JSON.stringify(payload).slice(0, 300)}`);
+      this.world.log(() => `${fn.name} ${JSON.stringify(payload).slice(0, 300)}`);
       const event: unknown = payload === undefined ? undefined : JSON.parse(JSON.stringify(payload));
       const answer = this.world.mutation?.answers?.[fn.name];
       const started = invocations.run(invocation, async () => {
@@ -276,14 +279,14 @@ export class Lambda extends Part {
       started.then(
         (result) =>
           end(() => {
-            this.world.note(() => `${fn.name} -> ${JSON.stringify(result ?? null).slice(0, 300)}`);
+            this.world.log(() => `${fn.name} -> ${JSON.stringify(result ?? null).slice(0, 300)}`);
             resolve(result === undefined ? null : JSON.parse(JSON.stringify(result)));
           }),
         (error: Error) =>
           end(() => {
-            this.world.note(() => `${fn.name} threw ${error.name}: ${error.message}`);
+            this.world.log(() => `${fn.name} threw ${error.name}: ${error.message}`);
             this.world.evidence.fail(invocation, error.name);
-            this.noteUnremovable(invocation);
+            this.markUnremovable(invocation);
             reject(new InvocationError(error.name, error.message));
           }),
       );

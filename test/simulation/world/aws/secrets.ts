@@ -25,7 +25,7 @@ export class Secrets extends Part {
     const last = versions.at(-1);
     if (last) Object.assign(last, { replacedAt: now, takenUntil: now + graceMs });
     versions.push(version(`${name} ${versions.length}`));
-    this.world.note(() => `  ${name} has a new value, the old one is taken for ${graceMs} ms`);
+    this.world.log(() => `  ${name} has a new value, the old one is taken for ${graceMs} ms`);
   }
 
   /**
@@ -34,9 +34,9 @@ export class Secrets extends Part {
    */
   versionOf(name: string, stage: string): { SecretString: string; CreatedDate: Date } | undefined {
     const versions = this.versionsOf(name);
-    const place = stage === 'AWSPREVIOUS' ? -2 : -1;
-    const found = versions.at(place);
-    const createdAt = versions.at(place - 1)?.replacedAt ?? 0;
+    const index = stage === 'AWSPREVIOUS' ? -2 : -1;
+    const found = versions.at(index);
+    const createdAt = versions.at(index - 1)?.replacedAt ?? 0;
     return found && { SecretString: found.value, CreatedDate: new Date(createdAt) };
   }
 

@@ -60,7 +60,7 @@ export class StepFunctions extends Part {
   /** Deploys the definitions of a release, for executions that start from now on. */
   define(release: Release): void {
     this.release = release;
-    this.world.note(() => `  definitions of the ${release} release`);
+    this.world.log(() => `  definitions of the ${release} release`);
   }
 
   /** Deploys the definitions of the release before or after, as `pick` says where there are both: an upgrade, or a roll-back. */
@@ -175,13 +175,13 @@ export class StepFunctions extends Part {
       callbacks: this.callbacks,
       call: this.call,
       entered: (entered) => this.enter(entered),
-      ended: (ended) => this.tell(ended),
+      ended: (ended) => this.reportEnd(ended),
     });
     this.executions.set(arn, execution);
     this.releaseOf.set(execution, release);
     const atOnce = new Set(this.running().map((one) => this.releaseOf.get(one))).size;
     this.releasesAtOnce = Math.max(this.releasesAtOnce, atOnce);
-    this.world.note(() => `${machine} ${name} started`);
+    this.world.log(() => `${machine} ${name} started`);
     outside(() => execution.run()).catch((error: unknown) => this.world.break(error));
     return { executionArn: arn };
   }
@@ -204,11 +204,11 @@ export class StepFunctions extends Part {
     act?.(execution);
   }
 
-  private tell(execution: Execution): void {
+  private reportEnd(execution: Execution): void {
     const { faults, random, scheduler } = this.world;
     // Nobody is told of the end of others.
     const fault = execution.machine === 'generation' ? faults.meet(NEWS_FAULTS) : undefined;
-    if (fault) this.world.note(() => `  fault ${fault} at the end of ${execution.name}`);
+    if (fault) this.world.log(() => `  fault ${fault} at the end of ${execution.name}`);
     if (fault === 'news-lost') {
       this.world.evidence.unreported.add(execution.name);
       return;

@@ -134,7 +134,7 @@ const shareOf = (items: number, all: boolean): number => (all ? items : Math.max
 const batchGet = async (world: World, input: Input, limits: ClientLimits): Promise<unknown> => {
   const [[name, { Keys }] = ['', { Keys: [] }]] = Object.entries(input.RequestItems as BatchGet);
   const { table, random } = world;
-  for (const tell of world.onBatchRead) tell(Keys);
+  for (const listen of world.onBatchRead) listen(Keys);
   const share = shareOf(Keys.length, false);
   const whole = { reads: tornBatch(table, random, Keys), rest: [] as Item[] };
   const part = { reads: tornBatch(table, random, Keys.slice(0, share)), rest: Keys.slice(share) };

@@ -16,7 +16,7 @@ export interface TornRead<T> {
 
 /**
  * A Query with DynamoDB's isolation: each item as committed at some instant of the read, and different items at
- * different instants. The items behind a place in its order, chosen at random, are read later than those before it.
+ * different instants. The items behind a point in its order, chosen at random, are read later than those before it.
  * In an index every item is late by itself, so a Query of one is left as it is.
  */
 export const tornQuery = (table: Table, random: Random, input: QueryCommandInput): TornRead<QueryAnswer> => {
@@ -31,15 +31,15 @@ export const tornQuery = (table: Table, random: Random, input: QueryCommandInput
       const later = table.query(input);
       // A count or a filtered answer does not show where it could be split.
       if (!found.Items || !later.Items || input.FilterExpression !== undefined) return later;
-      const place = random.pick(placesIn(found.Items, later.Items));
-      if (place === undefined) return later;
+      const boundary = random.pick(boundariesIn(found.Items, later.Items));
+      if (boundary === undefined) return later;
       const isBefore = orderOf(input);
-      const kept = found.Items.filter((item) => !isBefore(place, item));
+      const kept = found.Items.filter((item) => !isBefore(boundary, item));
       if (kept.length === input.Limit) return found;
       const rest = table.query({
         ...input,
         ...(input.Limit === undefined ? {} : { Limit: input.Limit - kept.length }),
-        ExclusiveStartKey: place,
+        ExclusiveStartKey: boundary,
       });
       const Items = [...kept, ...(rest.Items ?? [])];
       return { ...rest, Items, Count: Items.length, ScannedCount: Items.length };
@@ -48,7 +48,7 @@ export const tornQuery = (table: Table, random: Random, input: QueryCommandInput
 };
 
 /** The keys after which the second instant of a read may begin: of items that were there in either; undefined for the beginning. */
-const placesIn = (first: readonly Item[], second: readonly Item[]): (Item | undefined)[] => {
+const boundariesIn = (first: readonly Item[], second: readonly Item[]): (Item | undefined)[] => {
   const known = new Set(first.map(keyText));
   const added = second.filter((item) => !known.has(keyText(item)));
   return [undefined, ...[...first, ...added].map(keyOf)];

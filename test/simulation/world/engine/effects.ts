@@ -136,7 +136,7 @@ class Tries<T> extends Part {
         continue;
       }
       const fault: CallFault | undefined = lasting ?? faults.meet(fitting);
-      if (fault) this.world.note(() => `  fault ${fault} at ${this.call.name}`);
+      if (fault) this.world.log(() => `  fault ${fault} at ${this.call.name}`);
       switch (fault) {
         case 'crash-before':
           this.invocation?.kill('crashed');
@@ -203,7 +203,7 @@ class Tries<T> extends Part {
     outages.met++;
     this.world.disturb(this.call.service);
     this.world.evidence.meetOutage(this.world.scheduler.now);
-    this.world.note(() => `  outage: ${this.call.service} ${mode} ${this.call.name}`);
+    this.world.log(() => `  outage: ${this.call.service} ${mode} ${this.call.name}`);
     switch (mode) {
       case 'hangs':
         await this.stall();

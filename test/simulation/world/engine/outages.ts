@@ -12,9 +12,17 @@ export const SERVICES = [
   'functions',
   'modelark',
   'modelstudio',
+  'fal',
   'files',
 ] as const;
 export type Service = (typeof SERVICES)[number];
+
+/** The services that make images and videos for us. */
+export const PROVIDERS = ['modelark', 'modelstudio', 'fal'] as const satisfies Service[];
+
+/** Whether a service makes images and videos for us. */
+export const isProvider = (service: Service | undefined): service is (typeof PROVIDERS)[number] =>
+  (PROVIDERS as readonly (Service | undefined)[]).includes(service);
 
 /** How it is out of order: an error at once, a throttle, silence, or an answer that takes long. */
 export const OUTAGE_MODES = ['refuses', 'throttles', 'hangs', 'slow'] as const;

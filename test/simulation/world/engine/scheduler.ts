@@ -53,13 +53,13 @@ export class Scheduler {
   after(milliseconds: number, run: () => void): Appointment {
     const { appointments } = this;
     const appointment = { at: this.now + (milliseconds > 0 ? milliseconds : 0), run };
-    let [place, end] = [0, appointments.length];
-    while (place < end) {
-      const middle = (place + end) >> 1;
-      if ((appointments[middle] as Appointment).at > appointment.at) place = middle + 1;
+    let [index, end] = [0, appointments.length];
+    while (index < end) {
+      const middle = (index + end) >> 1;
+      if ((appointments[middle] as Appointment).at > appointment.at) index = middle + 1;
       else end = middle;
     }
-    appointments.splice(place, 0, appointment);
+    appointments.splice(index, 0, appointment);
     return appointment;
   }
 

@@ -1,9 +1,9 @@
 import { type CreationCall, PATIENCE_MS } from '../../evidence/evidence.ts';
-import { RECONCILER } from '../../stimuli/disturbances.ts';
+import { RECONCILER } from '../aws/lambda.ts';
 import { CLOCKS_APART_MS, deadlineMs, MARGIN_MS } from '../clocks.ts';
 import { makeCall, STALLED_MS } from '../engine/effects.ts';
 import { invocations, never, unlessAborted } from '../engine/invocation.ts';
-import type { Service } from '../engine/outages.ts';
+import { isProvider, PROVIDERS, type Service } from '../engine/outages.ts';
 import { Part } from '../part.ts';
 import type { World } from '../world.ts';
 import type { Providers } from './providers.ts';
@@ -28,7 +28,7 @@ export interface HttpAnswer {
 export type Site = (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;
 
 const TURN_AWAY_MS = 10;
-/** How long a provider that is too busy to tell a task's state wants to be left alone. */
+/** How long a provider that is too busy to say a task's state wants to be left alone. */
 const HOLD_OFF_MS = 45_000;
 /** How long a provider whose quota is used up wants to be left alone, and how much of that counts: it is tried at least once a minute. */
 const QUOTA_MS = 3_600_000;
@@ -68,7 +68,8 @@ export class Http extends Part {
     const site: Site = own ?? ((asked) => this.providers.answer(asked));
     signal?.throwIfAborted();
     if (url.hostname === FILE_HOST) return this.fetchFile(request, url, site);
-    if (own || request.method !== 'POST') return this.send(request, url, site);
+    const isCreation = request.method === 'POST' && !url.pathname.endsWith('/cancel');
+    if (own || !isCreation) return this.send(request, url, site);
     return this.create(request, url, site);
   }
 
@@ -137,22 +138,22 @@ export class Http extends Part {
     await scheduler.sleep(TURN_AWAY_MS);
     if (invocations.getStore()?.dead) return never();
     const [status, ark, studio] = TURNED_AWAY[mode];
+    if (service === 'fal') return jsonAnswer(status, { detail: 'refused' });
     return jsonAnswer(status, service === 'modelark' ? { error: { code: ark } } : { code: studio });
   }
 
   private async send(request: HttpRequest, url: URL, site: Site): Promise<HttpAnswer> {
     const { signal } = request;
     const { evidence, scheduler } = this.world;
-    const service = serviceOf(url.hostname);
+    const service = isOfKeys(url) ? undefined : serviceOf(url.hostname);
     const mode = this.world.outages.modeOf(service);
     const task = request.method === 'GET' && service !== 'files' ? taskIdIn(url) : '';
     if (task !== '') this.judgeQuery(task);
-    if (task !== '') this.world.note(() => `  query of ${task}${mode === undefined ? '' : `: ${mode}`}`);
-    const isProvider = service === 'modelark' || service === 'modelstudio';
+    if (task !== '') this.world.log(() => `  query of ${task}${mode === undefined ? '' : `: ${mode}`}`);
     const told = (end: 'told' | 'refused' | 'unanswered'): void => {
       if (task !== '') evidence.query(task, end, scheduler.now);
     };
-    if (mode === 'revoked' || (isProvider && !this.takesKey(service, request))) {
+    if (mode === 'revoked' || (isProvider(service) && !this.takesKey(service, request))) {
       told('refused');
       return this.turnAway(service, 'revoked');
     }
@@ -186,7 +187,7 @@ export class Http extends Part {
     });
     try {
       const answer = await unlessAborted(answered, signal);
-      if (task !== '' && !isJson(answer)) this.world.disturb(service);
+      if (task !== '' && !isJson(answer)) this.world.leaveUnread(service);
       told(isJson(answer) ? 'told' : 'refused');
       return answer;
     } catch (error) {
@@ -197,18 +198,21 @@ export class Http extends Part {
 }
 
 const keyOf = ({ headers }: Pick<HttpRequest, 'headers'>): string =>
-  String(headers.authorization).replace('Bearer ', '');
+  String(headers.authorization).replace(/^(Bearer|Key) /, '');
 
 /** The secret whose value is the key of a call: each account at a provider has its own. */
 export const secretOf = (request: Pick<HttpRequest, 'headers'>): string => keyOf(request).split(' ')[0] ?? '';
 
 /** The task that a provider is asked about. */
 export const taskIdIn = ({ pathname }: URL): string =>
-  decodeURIComponent(/\/tasks\/([^/]+)/.exec(pathname)?.[1] ?? '');
+  decodeURIComponent(/\/(?:tasks|requests)\/([^/]+)/.exec(pathname)?.[1] ?? '');
+
+/** Whether a call reads the keys of fal's callbacks, which are at a server of their own. */
+export const isOfKeys = ({ pathname }: URL): boolean => pathname.endsWith('/.well-known/jwks.json');
 
 const serviceOf = (hostname: string): Service | undefined => {
   if (hostname === FILE_HOST) return 'files';
-  return (['modelark', 'modelstudio'] as const).find((provider) => hostname.startsWith(provider));
+  return PROVIDERS.find((provider) => hostname.startsWith(provider));
 };
 
 const isJson = ({ bytes }: HttpAnswer): boolean => String.fromCharCode(bytes[0] ?? 0) === '{';

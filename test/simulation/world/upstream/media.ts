@@ -33,5 +33,21 @@ const padding = Buffer.alloc(PADDING_BYTES);
 padding.writeUInt32BE(PADDING_BYTES, 0);
 padding.write('free', 4);
 
+const MARK = 'free/';
+
+/** A file that says where it was made: in MP4 by a box that nobody reads, in PNG by bytes after its end. */
+export const marked = (bytes: Uint8Array, pathname: string): Uint8Array => {
+  const box = Buffer.from(`\0\0\0\0free${pathname}\n`);
+  box.writeUInt32BE(box.length, 0);
+  return Buffer.concat([bytes, box]);
+};
+
+/** Where a file was made; empty for a file without that. */
+export const markOf = (bytes: Uint8Array): string => {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const from = buffer.indexOf(MARK) + MARK.length - 1;
+  return from < MARK.length ? '' : buffer.toString('latin1', from, buffer.indexOf('\n', from));
+};
+
 /** A file made large: in MP4 by a box that nobody reads, in PNG by bytes after its end. */
 export const padded = (bytes: Uint8Array): Uint8Array => Buffer.concat([bytes, padding]);

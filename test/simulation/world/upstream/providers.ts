@@ -1,61 +1,34 @@
-import type { CreationCall, Made } from '../../evidence/evidence.ts';
+import type { CreationCall } from '../../evidence/evidence.ts';
 import { Part } from '../part.ts';
-import { FILE_HOST, type HttpAnswer, type HttpRequest, jsonAnswer, secretOf, taskIdIn } from './http.ts';
-import { anMp4, aPng, padded } from './media.ts';
-
-/** What becomes of a request at its provider; named in its prompt. */
-export const BEHAVIOURS = [
-  'works',
-  'instant',
-  'slow',
-  'refused',
-  'broken',
-  'busy',
-  'never',
-  'gone',
-  'one-file-missing',
-  'no-files',
-  'fewer',
-  'more',
-  'slow-files',
-  'flaky-files',
-  'large-files',
-  // The state changes with each query; the id belongs to several tasks; answers of 200 to the call or to queries are
-  // no JSON.
-  'wavers',
-  'same-id',
-  'no-json',
-  'no-json-state',
-] as const;
-export type Behaviour = (typeof BEHAVIOURS)[number];
-
-/** How a provider calls back about a task; named in the prompt too. */
-export const CALLBACKS = ['once', 'twice', 'off', 'late', 'early'] as const;
-export type CallbackMode = (typeof CALLBACKS)[number];
-
-/** The prompt of a creation: its marker, the provider's behaviour and the callback mode. */
-export const promptOf = (marker: string, behaviour: Behaviour, callback: CallbackMode): string =>
-  `${marker} [${behaviour}] [${callback}]`;
-
-const PROMPT = /^(\S+) \[(\S+)\] \[(\S+)\]$/;
-
-const readPrompt = (prompt: string) => {
-  const [, marker = '', behaviour, callback] = PROMPT.exec(prompt) ?? [];
-  return { marker, behaviour: behaviour as Behaviour, callback: callback as CallbackMode };
-};
-
-interface Task {
-  id: string;
-  marker: string;
-  behaviour: Behaviour;
-  wire: 'ark' | 'studio';
-  images: number;
-  video: boolean;
-  /** The secret with the key that it was created with. */
-  account: string;
-  createdAt: number;
-  doneAt: number;
-}
+import { FORGERIES, falCallback, falKeys, falResult, falState } from './fal.ts';
+import {
+  FILE_HOST,
+  type HttpAnswer,
+  type HttpRequest,
+  isOfKeys,
+  jsonAnswer,
+  secretOf,
+  taskIdIn,
+} from './http.ts';
+import { anMp4, aPng, marked, padded } from './media.ts';
+import {
+  arkTask,
+  type Behaviour,
+  type CallbackMode,
+  choicesOf,
+  error,
+  failureCode,
+  imagesIn,
+  madeOf,
+  page,
+  promptIn,
+  readPrompt,
+  SERVICE_OF,
+  studioTask,
+  type Task,
+  urlsOf,
+  wireOf,
+} from './wire-formats.ts';
 
 /** The id of all tasks of a provider that uses one again and again. */
 export const SAME_ID = 'task-same';
@@ -72,8 +45,11 @@ const RETRY_AFTER_SECONDS = [undefined, 3, 45];
 const LISTS = { refused: 0.08, behind: 0.3, incomplete: 0.5, missed: 0.3 };
 const LIST_LAG_MS = 8_000;
 const LATE_CALLBACK_MS = 3 * 3_600_000;
+/** How long after a task's end somebody may go on to call back in fal's name, and how often somebody does. */
+const FORGED_MS = 20_000;
+const FORGED_SHARE = 0.6;
 
-/** Both providers in their own wire formats. What they were asked to make is counted: it is paid for. */
+/** The providers in their own wire formats. What they were asked to make is counted: it is paid for. */
 export class Providers extends Part {
   /** How many creations were accepted, by the marker in their prompt. */
   readonly accepted = new Map<string, number>();
@@ -95,18 +71,20 @@ export class Providers extends Part {
     const url = new URL(request.url);
     const { hostname, pathname } = url;
     if (hostname === FILE_HOST) return this.file(pathname);
-    const wire = hostname.startsWith('modelark') ? 'ark' : 'studio';
+    if (isOfKeys(url)) return falKeys();
+    const wire = wireOf(hostname);
     const id = taskIdIn(url);
     if (request.method === 'GET' && /\/tasks\/?$/.test(pathname))
       return this.list(wire, url.searchParams, secretOf(request));
-    if (request.method === 'GET') return this.query(wire, id, secretOf(request));
+    if (request.method === 'GET')
+      return this.query(wire, id, secretOf(request), pathname.endsWith('/status'));
     if (request.method === 'DELETE' || pathname.endsWith('/cancel')) return this.cancel(wire, id);
-    return this.create(wire, pathname, request);
+    return this.create(wire, url, request);
   }
 
   private async create(
     wire: Task['wire'],
-    pathname: string,
+    { pathname, searchParams }: URL,
     { body: text, headers, creation }: HttpRequest,
   ): Promise<HttpAnswer> {
     const body = JSON.parse(text) as Record<string, unknown>;
@@ -117,7 +95,8 @@ export class Providers extends Part {
       this.refusals.set(marker, count);
       if (count <= 3) return this.turnAway(wire, creation);
     }
-    if (behaviour === 'refused' && this.world.random.next() < 0.5) {
+    // At fal a prompt is looked at when its task runs.
+    if (behaviour === 'refused' && wire !== 'fal' && this.world.random.next() < 0.5) {
       return error(wire, 400, 'InputTextSensitiveContentDetected', 'DataInspectionFailed');
     }
     this.accepted.set(marker, (this.accepted.get(marker) ?? 0) + 1);
@@ -131,15 +110,17 @@ export class Providers extends Part {
     const doneAt = this.workEnd(behaviour);
     const account = secretOf({ headers });
     const task: Task = { id, marker, behaviour, wire, account, images, video, createdAt, doneAt };
-    const asynchronous = video || headers['x-dashscope-async'] === 'enable';
+    const asynchronous = video || wire === 'fal' || headers['x-dashscope-async'] === 'enable';
     if (creation) creation.made = madeOf(task, asynchronous);
     if (!asynchronous) return this.synchronous(task);
     this.tasks.set(task.id, task);
-    const url = body.callback_url;
+    const url = body.callback_url ?? searchParams.get('fal_webhook');
     if (typeof url === 'string') {
       this.callbackUrls.push(url);
       this.callBack(url, task, callback);
+      if (wire === 'fal') this.forge(url, task);
     }
+    if (wire === 'fal') return jsonAnswer(200, { status: 'IN_QUEUE', request_id: task.id });
     if (wire === 'ark') return jsonAnswer(200, { id: task.id });
     return jsonAnswer(200, { request_id: 'r', output: { task_id: task.id, task_status: 'PENDING' } });
   }
@@ -164,22 +145,27 @@ export class Providers extends Part {
     return jsonAnswer(200, { output: { choices: choicesOf(urls) } });
   }
 
-  /** The state of a task; unknown for a task of another account. */
-  private query(wire: Task['wire'], id: string, account: string): HttpAnswer {
+  /** The state of a task; of another account's, that there is none. */
+  private query(wire: Task['wire'], asked: string, account: string, isOfStatus: boolean): HttpAnswer {
+    const id = this.world.mutation?.asks?.(asked, this.siblingsOf(asked)) ?? asked;
     const task = this.tasks.get(id);
     if (!task || task.behaviour === 'gone' || task.account !== account) {
+      if (wire === 'fal') return jsonAnswer(404, { status: 'NOT_FOUND' });
       if (wire === 'ark') return error(wire, 404, 'ResourceNotFound');
       return jsonAnswer(200, { output: { task_id: id, task_status: 'UNKNOWN' } });
     }
     const { random, scheduler } = this.world;
     const wavers = task.behaviour === 'wavers';
-    if (wavers) this.world.disturb(wire === 'ark' ? 'modelark' : 'modelstudio');
+    if (wavers) this.world.leaveUnread(SERVICE_OF[wire]);
     if (task.behaviour === 'no-json-state' && random.next() < 0.5) return page(200);
     const isDone = scheduler.now >= task.doneAt && !(wavers && random.next() < 0.5);
     const isFailed = wavers
       ? random.next() < 0.5
       : task.behaviour === 'refused' || task.behaviour === 'broken';
     if (wire === 'ark') return jsonAnswer(200, arkTask(task, isDone, isFailed));
+    if (wire === 'fal' && isOfStatus) return falState(id, isDone);
+    if (wire === 'fal' && !isDone) return jsonAnswer(400, { detail: 'Request is still in progress' });
+    if (wire === 'fal') return falResult(urlsOf(task), isFailed ? failureCode(task) : undefined);
     return jsonAnswer(200, { output: { task_id: id, ...studioTask(task, isDone, isFailed) } });
   }
 
@@ -220,9 +206,15 @@ export class Providers extends Part {
     const { scheduler, random } = this.world;
     if (task) this.cancels.push({ marker: task.marker, at: scheduler.now });
     if (!task || random.next() < 0.5)
-      return error(wire, wire === 'ark' ? 409 : 400, 'InvalidAction', 'UnsupportedOperation');
+      return error(wire, wire === 'ark' ? 409 : 400, 'InvalidAction', 'UnsupportedOperation', 'bad_request');
     this.tasks.delete(id);
     return jsonAnswer(200, {});
+  }
+
+  /** The tasks that were made for the same prompt. */
+  private siblingsOf(id: string): string[] {
+    const marker = this.tasks.get(id)?.marker;
+    return [...this.tasks.values()].filter((task) => task.marker === marker).map((task) => task.id);
   }
 
   private callBack(url: string, task: Task, mode: CallbackMode): void {
@@ -235,7 +227,25 @@ export class Providers extends Part {
       twice: [wait, wait + random.whole(0, 60_000)],
       late: [wait + LATE_CALLBACK_MS],
     }[mode];
-    for (const time of times) scheduler.after(time, () => this.world.receiveCallback(url));
+    const content = task.wire === 'fal' ? () => falCallback(task.id, scheduler.now) : undefined;
+    for (const time of times)
+      scheduler.after(time, () => this.world.callbacks.send({ url, content, isGenuine: true }));
+  }
+
+  /** Somebody else calls back in fal's name, with no signature or a wrong one, or with fal's own callback about another task. */
+  private forge(url: string, task: Task): void {
+    const { scheduler, random } = this.world;
+    if (random.next() >= FORGED_SHARE) return;
+    const others = [...this.tasks.values()].filter((one) => one.wire === 'fal' && one.id !== task.id);
+    const forgery = random.pick([...FORGERIES, undefined]);
+    const id = forgery === undefined ? random.pick([task, ...others]).id : task.id;
+    const inMs = Math.min(task.doneAt - scheduler.now, FORGED_MS);
+    scheduler.after(random.whole(0, Math.ceil(inMs) + FORGED_MS), () =>
+      this.world.callbacks.send({
+        ...{ url, content: () => falCallback(id, scheduler.now, forgery) },
+        isGenuine: forgery === undefined,
+      }),
+    );
   }
 
   private async file(pathname: string): Promise<HttpAnswer> {
@@ -243,7 +253,7 @@ export class Providers extends Part {
     if (pathname.includes('slow')) await scheduler.sleep(random.pick(FILE_MS));
     if (pathname.includes('flaky') && random.next() < 0.5) return { status: 503, bytes: new Uint8Array() };
     if (pathname.includes('missing')) return { status: 404, bytes: new Uint8Array() };
-    const bytes = pathname.endsWith('.mp4') ? anMp4() : aPng;
+    const bytes = marked(pathname.endsWith('.mp4') ? anMp4() : aPng, pathname);
     return { status: 200, bytes: pathname.includes('large') ? padded(bytes) : bytes };
   }
 
@@ -254,69 +264,3 @@ export class Providers extends Part {
     return scheduler.now + random.whole(least, most);
   }
 }
-
-const arkTask = (task: Task, isDone: boolean, isFailed: boolean) => {
-  if (!isDone) return { id: task.id, status: 'running' };
-  if (isFailed) return { id: task.id, status: 'failed', error: { code: failureCode(task) } };
-  return { id: task.id, status: 'succeeded', content: { video_url: urlsOf(task)[0] } };
-};
-
-const studioTask = (task: Task, isDone: boolean, isFailed: boolean) => {
-  if (!isDone) return { task_status: 'RUNNING' };
-  if (isFailed) return { task_status: 'FAILED', code: failureCode(task) };
-  if (task.video) return { task_status: 'SUCCEEDED', video_url: urlsOf(task)[0] };
-  return { task_status: 'SUCCEEDED', choices: choicesOf(urlsOf(task)) };
-};
-
-const failureCode = ({ behaviour, wire }: Task): string => {
-  if (behaviour === 'broken') return 'InternalError';
-  return wire === 'ark' ? 'OutputVideoSensitiveContentDetected' : 'DataInspectionFailed';
-};
-
-const choicesOf = (urls: readonly string[]) => urls.map((image) => ({ message: { content: [{ image }] } }));
-
-/** Each wire format has a place of its own for the prompt. */
-const promptIn = (body: Record<string, unknown>): string => {
-  if (typeof body.prompt === 'string') return body.prompt;
-  const { input, content } = body as {
-    input?: { prompt?: string; messages?: { content: { text?: string }[] }[] };
-    content?: { text?: string }[];
-  };
-  const parts = content ?? input?.messages?.[0]?.content ?? [];
-  return input?.prompt ?? parts.find(({ text }) => text !== undefined)?.text ?? '';
-};
-
-const imagesIn = (body: Record<string, unknown>, behaviour: Behaviour): number => {
-  const { parameters, sequential_image_generation_options: sequence } = body as {
-    parameters?: { n?: number };
-    sequential_image_generation_options?: { max_images: number };
-  };
-  const asked = sequence?.max_images ?? parameters?.n ?? 1;
-  if (behaviour === 'more') return asked + 1;
-  return behaviour === 'fewer' ? Math.max(1, asked - 1) : asked;
-};
-
-/** Behaviours that end without anything made. `gone` tasks are unknown as soon as they are asked for. */
-const FRUITLESS = new Set<Behaviour>(['refused', 'broken', 'never', 'wavers', 'same-id']);
-
-const madeOf = (task: Task, asynchronous: boolean): Made => {
-  const forgotten = asynchronous && task.behaviour === 'gone';
-  const works = !FRUITLESS.has(task.behaviour) && !forgotten;
-  const urls = urlsOf(task).filter((url) => !url.includes('/missing'));
-  return { id: task.id, doneAt: task.doneAt, works, forgotten, urls };
-};
-
-const urlsOf = ({ id, behaviour, images, video }: Task): string[] =>
-  Array.from({ length: video ? 1 : images }, (_, index) => {
-    const isMissing = behaviour === 'no-files' || (behaviour === 'one-file-missing' && index === 0);
-    const kind = behaviour.endsWith('-files') ? behaviour : 'file';
-    const name = `${isMissing ? 'missing' : kind}-${index}.${video ? 'mp4' : 'png'}`;
-    return `https://${FILE_HOST}/${id}/${name}`;
-  });
-
-/** An answer that is no JSON. */
-const page = (status: number): HttpAnswer => ({ status, bytes: Buffer.from('<html>a gateway</html>') });
-
-/** An error in the wire format of a provider, with the code that it has there. */
-const error = (wire: Task['wire'], status: number, ark: string, studio = ark): HttpAnswer =>
-  jsonAnswer(status, wire === 'ark' ? { error: { code: ark, message: '' } } : { code: studio, message: '' });

@@ -36,6 +36,16 @@ describe('the control loop', () => {
       expect(route.queue()).toEqual([]);
     }));
 
+  test('keeps a queued request and its account for a day at most: requests never wait so long', () =>
+    at({ maxRunning: 1 }, async (route) => {
+      await route.wait('b1');
+
+      const { name } = route.limit;
+      const ttl = atSeconds(86_400).getTime() / 1000;
+      expect(memory.get(waitingAccountKey(name, 'b'))).toMatchObject({ ttl });
+      expect(memory.get(queueEntryKey(name, route.queued('b1')))).toMatchObject({ ttl });
+    }));
+
   test('admits a request whose permit was freed before it began to wait', () =>
     at({ maxRunning: 1 }, async (route) => {
       await route.take('a1');

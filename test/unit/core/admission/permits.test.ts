@@ -176,6 +176,19 @@ describe('where starts are limited', () => {
       expect((await route.state()).permits.size).toBe(0);
     }));
 
+  test('a newcomer that is wrong four times about the next start queues', () =>
+    at({ requestsPerSecond: 1 }, async (route) => {
+      let isTooEarly = false;
+      memory.beforeCall = () => {
+        isTooEarly = !isTooEarly;
+        const nextStartMs = route.clock.now().getTime() + (isTooEarly ? 100 : -100);
+        memory.put(routeLimitKey(route.limit.name), { nextStartMs });
+      };
+
+      expect(await takePermit(route.limit, entrant('a1'), route.clock.now())).toBeUndefined();
+      expect(memory.calls()).toEqual({ UpdateCommand: 4 });
+    }));
+
   test('starts of newcomers and of requests that waited are never more than the rate from any start on', () =>
     fc.assert(
       fc.asyncProperty(

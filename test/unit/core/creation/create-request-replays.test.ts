@@ -128,6 +128,8 @@ describe('a creation with an Idempotency-Key', () => {
   test.each([
     [86_399.999, true],
     [86_400, false],
+    // The table removes a record up to days after its end.
+    [200_000, false],
   ])('repeated %p s later is answered with the first one: %p', async (seconds, expected) => {
     const { request } = await create();
     const again = await create({}, atSeconds(seconds));

@@ -40,6 +40,7 @@ describe('the run at work', () => {
   test.each([
     [9.999, false],
     [10, true],
+    [3_600, true],
   ])(
     'is left to work by one that begins late, unless it is dead: after %p s, %p',
     async (seconds, begins) => {

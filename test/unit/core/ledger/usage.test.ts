@@ -56,6 +56,7 @@ describe('usage', () => {
       debit(3_000, '2026-11-01T23:59:59.999Z', OF_GONE),
       refund(500, '2026-11-02T00:00:00.000Z', { ...OF_ADA, keyId: undefined, debitNumber: 1 }),
       debit(4_000, '2026-11-30T23:59:59.999Z', OF_ADA),
+      { reason: 'admin_adjustment', amountThousandths: 7_000, createdAt: '2026-11-30T23:59:59.999Z' },
       refund(3_000, '2026-12-01T00:00:00.000Z', { ...OF_GONE, keyId: undefined, debitNumber: 4 }),
     );
   });
@@ -128,7 +129,7 @@ describe('usage', () => {
     [
       'entries',
       { entries: 4 },
-      { to: expect.stringMatching(/^gives 5 ledger entries; .* at most 4: ask for fewer days$/) },
+      { to: expect.stringMatching(/^gives 6 ledger entries; .* at most 4: ask for fewer days$/) },
     ],
     [
       'groups',
@@ -141,7 +142,7 @@ describe('usage', () => {
       { by: expect.stringMatching(/^gives 1 end-users; .* at most 0: leave out endUser$/) },
     ],
   ])('is refused over the limit of %s, with what would do', async (_name, limit, fields) => {
-    const limits = { entries: 5, groups: 5, endUsers: 1, ...limit };
+    const limits = { entries: 6, groups: 5, endUsers: 1, ...limit };
     const asked = usageOf(
       { accountId: ACCOUNT_ID, ledgerEntries },
       { ...NOVEMBER, by: ['day', 'endUser'] },

@@ -179,6 +179,7 @@ describe('claiming a query', () => {
   test.each([
     [29.999, false],
     [30, true],
+    [600, true],
   ])('is refused until the provider wants to be queried again: after %p s %p', async (seconds, given) => {
     await holdOffQueries(VIDEO_ID, at(30), NOW);
 

@@ -113,9 +113,11 @@ describe('a check of an unfinished task', () => {
     withEnvironment({ VIDEO_DEADLINE_SECONDS: '600' }, async () => {
       waiting();
 
-      await check(seconds, answer);
+      const { checks } = await check(seconds, answer);
 
       expect(memory.get(requestKey(VIDEO_ID))).toMatchObject({ status });
+      // What has ended is not checked again.
+      expect(checks.map(({ kind }) => kind)).toEqual([status === 'failed' ? 'done' : 'open']);
     }),
   );
 

@@ -67,6 +67,16 @@ describe('the work of a run', () => {
     expect(idsAt(work, 40)).toEqual(['a']);
   });
 
+  test('begins anew once it was left to another run: that run may have listed an item as it was before', () => {
+    const work = workOf(item('a', 1), item('b', 2));
+    work.leave(only(work));
+    work.clear();
+    expect(work.size).toBe(0);
+
+    work.add([item('a', 1), item('b', 2)]);
+    expect(idsAt(work, 9)).toEqual(['a', 'b']);
+  });
+
   test('follows an item that was listed under another due key, except during a check of it', () => {
     const work = workOf(item('a', 1));
     const kept = only(work);

@@ -184,3 +184,11 @@ describe('tasks of a provider that lists them', () => {
     expect(Math.max(...listed)).toBeLessThan(10);
   });
 });
+
+test('lists of tasks do not keep a run from its end, however seldom they may come', async () => {
+  given(3);
+  const { routes, listed } = aListingProvider({ calls: 60 });
+
+  expect(await run(routes)).toBe(59);
+  expect((listed[1] ?? 0) - (listed[0] ?? 0)).toBeGreaterThan(10);
+});

@@ -77,6 +77,10 @@ describe('at a paused route, the control loop', () => {
 
     await tick(UNLIMITED, { [FIRST]: pausedUntil(30), [SECOND]: UNPAUSED });
     expect(woken).toEqual(['img_02']);
+    // Newcomers queue behind them.
+    const stored = memory.partition(routeLimitPartition(UNLIMITED.name));
+    expect(stored.map(({ SK }) => SK)).toEqual(expect.arrayContaining(['ACCOUNT#acc_0', 'ACCOUNT#acc_1']));
+    expect(stored.find(({ SK }) => SK === 'LIMIT')).toHaveProperty('queued');
   });
 
   test('lets one choose again whose model has this route no more, and had another one', async () => {

@@ -37,7 +37,8 @@ describe('an own file as an input', () => {
     expect(problemOf(upload())).toBeUndefined();
     expect(problemOf(upload('mp4'), 'video')).toBeUndefined();
     expect(problemOf(upload('png', ACCOUNT_ID, 2 * DAY_MS - 1))).toBeUndefined();
-    expect(problemOf(upload('png', ACCOUNT_ID, 2 * DAY_MS))).toBe('is an upload that has expired');
+    for (const ageMs of [2 * DAY_MS, 3 * DAY_MS])
+      expect(problemOf(upload('png', ACCOUNT_ID, ageMs))).toBe('is an upload that has expired');
     expect(problemOf(upload('png', THEIRS))).toBe('is an upload of another account');
     expect(problemOf(upload('mp4'))).toBe('is a video, not an image');
     expect(problemOf(upload('png'), 'audio')).toBe('is an image, not an audio');
@@ -61,6 +62,7 @@ describe('an own file as an input', () => {
       'is not an output of yours',
     ],
     ['that has expired', [madeOf(image, { expiresAt: inMs(0) })], 'is an output that has expired'],
+    ['long after that', [madeOf(image, { expiresAt: inMs(-DAY_MS) })], 'is an output that has expired'],
   ])('is refused where it is an output %s', (_, requests, problem) => {
     expect(problemOf(outputOf(image), 'image', requests)).toBe(problem);
   });
