@@ -21,8 +21,8 @@ import { type BrokenBound, brokenBounds } from '../unit/console/catalog-bounds.t
 const session = useConsole();
 
 /**
- * What is shown at the refused field of each form. The page itself walks through the forms by way of another page, so
- * that each form begins anew.
+ * What is shown at the refused field of each form. The page itself walks through the forms by way of another page:
+ * each form begins anew.
  */
 const messagesOfForms = async (page: Page, forms: readonly BrokenBound[]): Promise<string[]> => {
   const given = forms.map(({ values, field }) => ({

@@ -8,7 +8,7 @@ export interface Scenario {
   path: '/v1/generations' | '/v1/videos';
   body: Record<string, unknown>;
   idempotencyKey: string;
-  /** Concurrent creations by one account can refuse each other's first attempt, so every request has its own account. */
+  /** Every request has its own account: concurrent creations by an account can refuse each other's first attempt. */
   account: 'alone' | 'shared';
   /**
    * How the request ends unless its call is lost: with all outputs, with half of the outputs, or refused by the

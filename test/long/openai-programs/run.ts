@@ -53,7 +53,10 @@ const ofCompatible = (version: number): Call =>
 /** The pause between two reads of a video. */
 const READ_AGAIN_MS = 1_000;
 
-/** A version of OpenAI's client that makes a video, reads the video until it is made, finds it in the list and downloads it. */
+/**
+ * A version of OpenAI's client that makes a video, waits for the end, finds the video in the list and downloads the
+ * file.
+ */
 const openaiVideo =
   (name: string): Call =>
   async (prompt) => {
