@@ -1,11 +1,13 @@
 import { allEnded } from '../concurrency/in-parallel.ts';
 import type { Provider } from '../provider-calls/providers.ts';
-import { type DueItem, reschedule } from '../requests/due-items.ts';
+import { type DueItem, listDue, reschedule } from '../requests/due-items.ts';
 import { toInstant } from '../time.ts';
 import type { ProviderQuery } from './check.ts';
 
 /** Most items that a run keeps. The others stay due. */
-export const MAX_ITEMS = 1_000;
+const MAX_ITEMS = 1_000;
+/** Most items of a partition that are read at once. */
+const ITEMS_PER_PARTITION = 250;
 
 /** A due item that a run keeps, and the time of its next check, in epoch milliseconds. */
 export interface Kept {
@@ -18,6 +20,18 @@ export interface Kept {
 
 const itemText = ({ key }: DueItem): string => `${key.PK} ${key.SK}`;
 const dueKeyOf = ({ dueKey }: DueItem): string => `${dueKey.GSI1PK} ${dueKey.GSI1SK}`;
+
+/** The items of a list that are due until then, at most about as many as a run keeps, and where the rest of the list begins. */
+export const listDueWork = async (list: 'START' | 'CHECK', until: Date) => {
+  const { items, next } = await listDue(list, toInstant(until), ITEMS_PER_PARTITION);
+  let rest = next;
+  while (rest.length > 0 && items.length < MAX_ITEMS) {
+    const page = await listDue(list, toInstant(until), ITEMS_PER_PARTITION, rest);
+    items.push(...page.items);
+    rest = page.next;
+  }
+  return { items, next: rest };
+};
 
 /** The due items that a run keeps in memory. An item is written back to its list only once, at the end of its work. */
 export class DueWork {

@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isLimited } from '../admission/route-limit-rules.ts';
-import { listQueuedRoutes, listQueues, type Queue, readRouteLimits } from '../admission/route-limits.ts';
 import { Pace } from '../concurrency/pace.ts';
 import { workflowSettings } from '../environment.ts';
 import {
@@ -11,26 +9,15 @@ import {
   nameReconciler,
   renewRun,
 } from '../executions/reconciler-run.ts';
-import { currentModelSettings, leftRoutesIn } from '../models/model-settings.ts';
 import { countMetric, logger, METRIC, measure } from '../observability.ts';
 import { queryLimitsOf } from '../provider-calls/model-routes.ts';
 import type { Provider, ProviderRouteOf } from '../provider-calls/providers.ts';
 import type { ProviderId } from '../provider-names.ts';
-import { listDue } from '../requests/due-items.ts';
-import { isPaused, type RouteState, UNPAUSED } from '../route-pauses/pause-rules.ts';
-import { readRouteStates } from '../route-pauses/route-states.ts';
-import { type Clock, secondsSince, systemClock, toInstant } from '../time.ts';
+import { type Clock, secondsSince, systemClock } from '../time.ts';
 import type { During } from '../waiting/query-tasks.ts';
-import {
-  admitWaiting,
-  drainQueue,
-  isQueued,
-  type QueuedState,
-  REROUTED_AT_ONCE,
-  rerouteWaiting,
-} from './admit.ts';
 import { CHECK_AGAIN_SECONDS, type CheckResult, checkDue } from './check.ts';
-import { DueWork, type Kept, MAX_ITEMS } from './due-work.ts';
+import { DueWork, type Kept, listDueWork } from './due-work.ts';
+import { admitAt, type QueuedAt, QueueReader } from './queues.ts';
 import { startExpiryIfDue } from './start-expiry.ts';
 import { TaskLister } from './task-lister.ts';
 
@@ -40,8 +27,6 @@ const RUN_MS = 59_000;
 const MAX_TICK_MS = 2_000;
 /** Interval at which the `START` and `EXPIRE` lists and the queues of former routes are read. */
 const SLOW_MS = 10_000;
-/** Most items of a partition that are read at once. */
-const ITEMS_PER_PARTITION = 250;
 /** Checks that read the table and make no call to a provider. */
 const CHECKS_AT_ONCE = 40;
 /** Ticks without open work before a run ends, if requests may have begun to wait for it. */
@@ -76,18 +61,6 @@ export const runReconciler = (options: RunOptions): Promise<void> => new Run(opt
 /** The run ended before a call's turn came. */
 const RUN_HAS_ENDED = new Error('The run of the reconciler has ended.');
 
-/**
- * A route that requests queue at; `queue` is undefined when it is not configured any more. `states` are those of its route and the others, by
- * name. Of a route that is left by hand, none waits.
- */
-interface QueuedAt {
-  name: string;
-  queue: Queue | undefined;
-  state: QueuedState;
-  isLeft: boolean;
-  states: ReadonlyMap<string, RouteState>;
-}
-
 class Run {
   private readonly options: Required<RunOptions>;
   private readonly runId = randomUUID();
@@ -100,7 +73,7 @@ class Run {
   private readonly listers = new Map<string, TaskLister>();
   private readonly underWay = new Set<Promise<unknown>>();
   private readonly routesAtWork = new Set<string>();
-  private formerRoutes: string[] = [];
+  private readonly queues = new QueueReader();
   private slowAtMs = 0;
   private tick = 0;
   /** Whether this run is the one at work, by the table. */
@@ -199,20 +172,10 @@ class Run {
     const isSlow = now.getTime() >= this.slowAtMs;
     if (isSlow) this.slowAtMs = now.getTime() + SLOW_MS;
     if (isSlow) this.track(startExpiryIfDue(everySeconds, clock));
-    const dueIn = async (list: 'START' | 'CHECK', until: Date) => {
-      const { items, next } = await listDue(list, toInstant(until), ITEMS_PER_PARTITION);
-      let rest = next;
-      while (rest.length > 0 && items.length < MAX_ITEMS) {
-        const page = await listDue(list, toInstant(until), ITEMS_PER_PARTITION, rest);
-        items.push(...page.items);
-        rest = page.next;
-      }
-      return { items, next: rest };
-    };
     const [checks, starts, queued] = await Promise.all([
-      dueIn('CHECK', new Date(this.endMs)),
-      isSlow ? dueIn('START', now) : { items: [] },
-      this.readQueued(isSlow),
+      listDueWork('CHECK', new Date(this.endMs)),
+      isSlow ? listDueWork('START', now) : { items: [] },
+      this.queues.read(now, isSlow),
     ]);
     const due = [...starts.items, ...checks.items];
     if (checks.next.length === 0) this.work.keepListed(checks.items);
@@ -222,38 +185,11 @@ class Run {
     return queued;
   }
 
-  private async readQueued(isSlow: boolean): Promise<QueuedAt[]> {
-    const queues = listQueues();
-    const configured = queues.map(({ limit }) => limit.name);
-    if (isSlow) this.formerRoutes = (await listQueuedRoutes()).filter((name) => !configured.includes(name));
-    const names = [...configured, ...this.formerRoutes];
-    const limits = await readRouteLimits(names);
-    const queued = names.flatMap((name, index) => {
-      const state = limits[index];
-      return isQueued(state) ? [{ name, queue: queues[index], state }] : [];
-    });
-    // While nobody waits, nobody has to choose again.
-    const routes = queued.flatMap(({ queue }) =>
-      queue?.others.length ? [queue.limit.name, ...queue.others] : [],
-    );
-    const states = await readRouteStates([...new Set(routes)]);
-    const left = queued.length > 0 ? leftRoutesIn(await currentModelSettings(this.options.clock.now())) : {};
-    return queued.map((at) => ({ ...at, states, isLeft: Object.hasOwn(left, at.name) }));
-  }
-
-  private async admit({ name, queue, state, states, isLeft }: QueuedAt): Promise<void> {
+  private async admit(at: QueuedAt): Promise<void> {
+    this.routesAtWork.add(at.name);
     const options = { clock: this.options.clock, tick: this.tick };
-    this.routesAtWork.add(name);
-    await this.guarded<unknown>({ route: name }, () => {
-      if (!queue) return drainQueue(name, state, options);
-      // They go to another route, or fail at once.
-      if (isLeft) return drainQueue(name, state, { ...options, most: REROUTED_AT_ONCE });
-      if (isPaused(states.get(name) ?? UNPAUSED)) return rerouteWaiting(queue, state, states, options);
-      return isLimited(queue.limit)
-        ? admitWaiting(queue.limit, state, options)
-        : drainQueue(name, state, options);
-    });
-    this.routesAtWork.delete(name);
+    await this.guarded<unknown>({ route: at.name }, () => admitAt(at, options));
+    this.routesAtWork.delete(at.name);
   }
 
   /** Checks an item. With `isNamed`, a list has named all its tasks as unfinished. */

@@ -77,7 +77,7 @@ export const ROUTES = bugs('routes', [
   ],
   [
     'requests that wait at a route left by hand stay there',
-    'core/reconciler/loop.ts',
+    'core/reconciler/queues.ts',
     'if (isLeft) return',
     'if (isLeft && !queue) return',
   ],
