@@ -21,8 +21,8 @@ export interface Ending {
   excusedMs: (from: number, to: number) => number;
 }
 
-/** How long after its deadline a request may end while nothing is wrong. */
-const LATE_MS = 60_000;
+/** How long after its deadline a request may end: while nothing is wrong, and once something went wrong since its acceptance. */
+const LATE_MS = { calm: 60_000, disturbed: 140_000 };
 /** How long a provider refuses us before that is final. */
 const REFUSED_MS = 300_000;
 /** The longest that a creation takes, which reads the routes at its beginning. */
@@ -147,10 +147,10 @@ export const endingProblems = (ending: Ending): string[] => {
     problems.push(`[pauses] ${requestId} ${how}, and its provider refused us`);
   }
   const lateMs = ending.endedAt - deadlineOf(ending);
-  if (
-    code === 'provider_timeout' &&
-    lateMs > LATE_MS + ending.excusedMs(deadlineOf(ending), ending.endedAt)
-  ) {
+  // Once its execution was held up, the loop ends it: within the two minutes of the promise, and a slack.
+  const inMs = isOurs ? LATE_MS.disturbed : LATE_MS.calm;
+  const mostMs = inMs + ending.excusedMs(deadlineOf(ending), ending.endedAt);
+  if (code === 'provider_timeout' && lateMs > mostMs) {
     problems.push(`[late end] ${requestId} ${how} ${lateMs} ms after its deadline`);
   }
   const untaken = plannedCalls - calls.filter(isFinal).length - unknownClaims(requestId, evidence);
