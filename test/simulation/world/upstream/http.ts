@@ -188,7 +188,9 @@ export class Http extends Part {
     try {
       const answer = await unlessAborted(answered, signal);
       if (task !== '' && !isJson(answer)) this.world.leaveUnread(service);
-      told(isJson(answer) ? 'told' : 'refused');
+      // Of fal's two answers about a task that has come to its end, the second decides.
+      const isHalf = answer.status === 200 && isJson(answer) && url.pathname.endsWith('/status');
+      if (!isHalf) told(isJson(answer) ? 'told' : 'refused');
       return answer;
     } catch (error) {
       told('unanswered');
