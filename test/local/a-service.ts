@@ -11,7 +11,12 @@ import {
   type DynamoDbClient,
   startDynoxide,
 } from '@generation-service/local-aws/dynamodb';
-import { LISTING_INDEX, PRIMARY_KEY } from '../../core/table/keys.ts';
+import {
+  LISTING_INDEX,
+  PRIMARY_KEY,
+  REQUEST_INDEX_ATTRIBUTES,
+  REQUEST_INDEXES,
+} from '../../core/table/keys.ts';
 import { runCommand } from '../unit/ops/run-command.ts';
 
 const MAIN = fileURLToPath(new URL('../../ops/main.ts', import.meta.url));
@@ -199,11 +204,18 @@ const createTable = async (dynamoDb: DynamoDbClient): Promise<void> => {
     { AttributeName: partition, KeyType: 'HASH' },
     { AttributeName: sort, KeyType: 'RANGE' },
   ];
-  const names = [PRIMARY_KEY, LISTING_INDEX].flatMap(({ partition, sort }) => [partition, sort]);
+  const requestIndexes = Object.values(REQUEST_INDEXES).map((index) => ({
+    ...index,
+    sort: PRIMARY_KEY.partition,
+  }));
+  const names = [PRIMARY_KEY, LISTING_INDEX, ...requestIndexes].flatMap(({ partition, sort }) => [
+    partition,
+    sort,
+  ]);
   await dynamoDb.call('CreateTable', {
     TableName: TABLE_NAME,
     BillingMode: 'PAY_PER_REQUEST',
-    AttributeDefinitions: names.map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
+    AttributeDefinitions: [...new Set(names)].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
     KeySchema: schemaOf(PRIMARY_KEY),
     GlobalSecondaryIndexes: [
       {
@@ -211,6 +223,11 @@ const createTable = async (dynamoDb: DynamoDbClient): Promise<void> => {
         KeySchema: schemaOf(LISTING_INDEX),
         Projection: { ProjectionType: 'ALL' },
       },
+      ...requestIndexes.map((index) => ({
+        IndexName: index.name,
+        KeySchema: schemaOf(index),
+        Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: REQUEST_INDEX_ATTRIBUTES },
+      })),
     ],
   });
 };
