@@ -178,3 +178,46 @@ describe("Videos by OpenAI's client", () => {
     },
   );
 });
+
+/** The bodies and queries are those of `OpenAIVideoConfig` of LiteLLM, which sends JSON without a picture, else a form. */
+describe('Videos by the calls of LiteLLM', () => {
+  const callAs = (path: string, init: RequestInit = {}): Promise<Response> =>
+    fetch(`${caller.service.baseUrl}/openai/v1/videos${path}`, {
+      ...init,
+      headers: { Authorization: `Bearer ${caller.key}`, ...init.headers },
+    });
+  const created = async (init: RequestInit): Promise<Video> => {
+    const answer = await callAs('', { method: 'POST', ...init });
+    expect(answer.status).toBe(200);
+    return (await answer.json()) as Video;
+  };
+
+  test('are created without a picture, read, downloaded by their redirect, listed and deleted', async () => {
+    const { id } = await created({
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ model: 'xW3.0s', prompt: unique(), seconds: '4', size: '1280x720', user }),
+    });
+    const done = await eventually(
+      async () => (await (await callAs(`/${id}`)).json()) as Video,
+      ({ status }) => status === 'completed' || status === 'failed',
+    );
+    expect(done).toMatchObject({ id, object: 'video', status: 'completed', seconds: '4' });
+
+    const content = await callAs(`/${id}/content?video_id=${id}`);
+    expect(content.status).toBe(200);
+    expect(Buffer.from(await content.arrayBuffer()).toString('latin1', 4, 8)).toBe('ftyp');
+    const listed = (await (await callAs('?limit=100&order=desc')).json()) as { data: Video[] };
+    expect(listed.data.map((video) => video.id)).toContain(id);
+    expect(await (await callAs(`/${id}`, { method: 'DELETE' })).json()).toMatchObject({ id, deleted: true });
+  });
+
+  test('begin with a picture, in a form', async () => {
+    const body = new FormData();
+    const fields = { model: 'xW2.7S', prompt: unique(), seconds: '4', size: '720x1280', user };
+    for (const [name, value] of Object.entries(fields)) body.append(name, value);
+    const picture = new Uint8Array(await anImage(640, 640, 'png'));
+    body.append('input_reference', new Blob([picture], { type: 'image/png' }), 'input_reference.png');
+
+    expect(await made((await created({ body })).id)).toMatchObject({ status: 'completed' });
+  });
+});
