@@ -15,7 +15,10 @@ const urls = (count: number): string =>
   Array.from({ length: count }, (_, index) => `https://example.com/${index}`).join('\n');
 
 /** What a model says that is no bound. */
-const NO_BOUNDS = ['id', 'type', 'endpoint', 'billing', 'defaultSize', 'defaultResolution', 'defaultRatio'];
+const NO_BOUNDS = [
+  ...['id', 'type', 'endpoint', 'billing', 'defaultSize', 'defaultResolution', 'defaultRatio'],
+  ...['rate', 'retiresAt', 'replacedBy'],
+];
 /** Bounds of the length of reference videos, which takes the videos to judge. */
 const MEASURED_BOUNDS = ['referenceVideoMaxSeconds', 'maxCombinedSeconds'];
 /** Bounds that a model without them has, too. */
