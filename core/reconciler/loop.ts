@@ -31,8 +31,11 @@ const SLOW_MS = 10_000;
 const CHECKS_AT_ONCE = 40;
 /** Ticks without open work before a run ends, if requests may have begun to wait for it. */
 const IDLE_TICKS = 2;
-/** Longest wait for the calls under way at the end of a run; a query takes 10 s at most. */
-const SETTLE_MS = 12_000;
+/**
+ * Longest wait for the calls under way at the end of a run: lists and removes files in a bucket that does not answer, each with three tries of 3 s, and
+ * records the result. Shorter than the function's time limit.
+ */
+const SETTLE_MS = 40_000;
 
 /** Options of a run. */
 export interface RunOptions {
