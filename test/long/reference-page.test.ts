@@ -32,7 +32,7 @@ inBrowser(
       return [...summaries, ...Object.keys(webhooks), ...statuses].filter((word) => !text.includes(word));
     };
 
-    expect(summaries).toHaveLength(19);
+    expect(summaries).toHaveLength(20);
     await becomes(missing, []);
   },
 );
