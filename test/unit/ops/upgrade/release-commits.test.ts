@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -64,12 +64,15 @@ test('Every released version that a document names has a commit here', () => {
     const recorded = readFileSync(join(PROJECT, 'test/releases', version, 'commit'), 'utf8').trim();
     expect(recorded).toMatch(/^[0-9a-f]{40}$/);
     expect(readDocument('CHANGELOG.md')).toContain(recorded.slice(0, 8));
-    // A shallow clone, as some CI makes, has no earlier commits.
-    if (!isShallow()) expect(releaseCommit(PROJECT, version)).toBe(recorded);
+    if (hasHistory()) expect(releaseCommit(PROJECT, version)).toBe(recorded);
   }
 });
 
-const isShallow = (): boolean =>
-  execFileSync('git', ['-C', PROJECT, 'rev-parse', '--is-shallow-repository'], {
-    encoding: 'utf8',
-  }).trim() === 'true';
+/** Whether the earlier commits are here: a shallow clone, as some CI makes, and a copy without `.git` have none. */
+const hasHistory = (): boolean => {
+  const args = ['-C', PROJECT, 'rev-parse', '--is-shallow-repository'];
+  const { stdout, stderr } = spawnSync('git', args, { encoding: 'utf8' });
+  if (stdout.trim() === 'false') return true;
+  console.warn(`The commits of releases are not looked up: ${stderr.trim() || 'this clone is shallow'}.`);
+  return false;
+};
