@@ -1,4 +1,5 @@
 import { listAccounts } from '../core/accounts/accounts.ts';
+import { inParallel } from '../core/concurrency/in-parallel.ts';
 import {
   type AttemptOutcome,
   listAttempts,
@@ -64,10 +65,9 @@ export const readRecentCalls = async (now: Date): Promise<RecentCalls> => {
 
 const attemptsOf = async (ids: readonly string[]): Promise<ProviderAttempt[]> => {
   const attempts: ProviderAttempt[] = [];
-  for (let start = 0; start < ids.length; start += READ_AT_ONCE) {
-    const read = await Promise.all(ids.slice(start, start + READ_AT_ONCE).map(listAttempts));
-    attempts.push(...read.flat());
-  }
+  await inParallel(ids, READ_AT_ONCE, async (id) => {
+    attempts.push(...(await listAttempts(id)));
+  });
   return attempts;
 };
 

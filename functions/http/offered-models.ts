@@ -1,11 +1,11 @@
 import type { Account } from '../../core/accounts/accounts.ts';
 import { CATALOG, type CatalogModel } from '../../core/models/catalog.ts';
-import { currentModelSettings, leftRoutesIn } from '../../core/models/model-settings.ts';
+import { currentModelSettings } from '../../core/models/model-settings.ts';
 import type { Rate } from '../../core/models/rate-schemas.ts';
 import { accountRateOf } from '../../core/models/rates.ts';
-import { type Retirement, retiredProblem } from '../../core/models/retirement.ts';
+import type { Retirement } from '../../core/models/retirement.ts';
 import { listCredentials } from '../../core/provider-calls/credentials.ts';
-import { dispatchProblem } from '../../core/provider-calls/model-routes.ts';
+import { offerProblem } from '../../core/provider-calls/model-routes.ts';
 
 /** The models that can be dispatched now, in the catalog's order, with the account's rate and an announced end. */
 export const listOffered = async (
@@ -13,11 +13,11 @@ export const listOffered = async (
   now: Date,
 ): Promise<{ model: CatalogModel; rate: Rate; retirement: Retirement | undefined }[]> => {
   const [settings, credentials] = await Promise.all([currentModelSettings(now), listCredentials(now)]);
-  const left = leftRoutesIn(settings);
   return CATALOG.flatMap((model) => {
     const own = settings.get(model.id);
     const rate = accountRateOf(model.id, own, account);
-    const problem = retiredProblem(model.id, settings, now) ?? dispatchProblem(model, own, credentials, left);
-    return !rate || problem ? [] : [{ model, rate, retirement: own?.retirement }];
+    return !rate || offerProblem(model, settings, credentials, now)
+      ? []
+      : [{ model, rate, retirement: own?.retirement }];
   });
 };

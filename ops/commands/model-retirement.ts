@@ -1,18 +1,14 @@
 import type { Command } from 'commander';
-import { ConflictError, NotFoundError } from '../../core/errors.ts';
-import { findModel } from '../../core/models/catalog.ts';
-import {
-  leftRoutesIn,
-  listModelSettings,
-  type ModelSettings,
-  putRetirement,
-} from '../../core/models/model-settings.ts';
-import { type Retirement, retiredProblem, retirementConflict } from '../../core/models/retirement.ts';
+import { ConflictError } from '../../core/errors.ts';
+import { type CatalogModel, findModel } from '../../core/models/catalog.ts';
+import { listModelSettings, type ModelSettings, putRetirement } from '../../core/models/model-settings.ts';
+import { type Retirement, retirementConflict } from '../../core/models/retirement.ts';
 import { listCredentials } from '../../core/provider-calls/credentials.ts';
-import { dispatchProblem } from '../../core/provider-calls/model-routes.ts';
+import { offerProblem } from '../../core/provider-calls/model-routes.ts';
 import { type Instant, systemClock, toInstant } from '../../core/time.ts';
 import { dateOrDuration, MODEL_IDS, oneOf } from '../options.ts';
 import { formatFields, type Result } from '../output.ts';
+import { modelOf } from '../rate-text.ts';
 import { type Perform, UsageError, type Verb } from '../verb.ts';
 
 /** `models retire` */
@@ -39,8 +35,8 @@ const retire: Verb<RetireOptions> = async ({ model, undo, ...end }, connected, {
   if (undo ? (retiresAt ?? replacedBy) : retiresAt === undefined)
     throw new UsageError('Give --retires-at, with --replaced-by if there is a successor; or --undo alone.');
   await connected();
-  if (!findModel(model)) throw new NotFoundError(`There is no model ${model}.`);
-  const retirement = retiresAt === undefined ? undefined : await announced(model, { retiresAt, replacedBy });
+  const former = modelOf(model);
+  const retirement = retiresAt === undefined ? undefined : await announced(former, { retiresAt, replacedBy });
   const detail = retirement ? `at ${retiresAt}, ${replacedBy ?? 'no successor'}` : 'none';
   await putRetirement(model, retirement, (await recorder()).write({ subject: model, detail }));
   return resultOf(model, retirement);
@@ -48,7 +44,7 @@ const retire: Verb<RetireOptions> = async ({ model, undo, ...end }, connected, {
 
 /** The end of a model, announced when its first date was. Throws `UsageError` for a past one, `ConflictError` for a successor that cannot be one. */
 const announced = async (
-  model: string,
+  model: CatalogModel,
   end: { retiresAt: Instant; replacedBy: string | undefined },
 ): Promise<Retirement> => {
   const now = systemClock.now();
@@ -58,28 +54,24 @@ const announced = async (
     );
   const settings = await listModelSettings();
   const problem = await successorProblem(model, end.replacedBy, settings, now);
-  const refusal = problem ?? retirementConflict(model, end, settings, now);
+  const refusal = problem ?? retirementConflict(model.id, end, settings, now);
   if (refusal !== undefined) throw new ConflictError(refusal);
-  return { announcedAt: settings.get(model)?.retirement?.announcedAt ?? toInstant(now), ...end };
+  return { announcedAt: settings.get(model.id)?.retirement?.announcedAt ?? toInstant(now), ...end };
 };
 
 /** Why a model cannot take the place of another. */
 const successorProblem = async (
-  model: string,
+  model: CatalogModel,
   replacedBy: string | undefined,
   settings: ReadonlyMap<string, ModelSettings>,
   now: Date,
 ): Promise<string | undefined> => {
   if (replacedBy === undefined) return undefined;
-  const [former, successor] = [findModel(model), findModel(replacedBy)];
+  const successor = findModel(replacedBy);
   if (!successor) return `There is no model ${replacedBy}.`;
-  if (replacedBy === model) return `${model} cannot replace itself.`;
-  if (successor.type !== former?.type) return `${replacedBy} makes ${successor.type}s, ${model} does not.`;
-  const left = leftRoutesIn(settings);
-  const own = settings.get(replacedBy);
-  const problem =
-    retiredProblem(replacedBy, settings, now) ??
-    dispatchProblem(successor, own, await listCredentials(now), left);
+  if (successor.id === model.id) return `${model.id} cannot replace itself.`;
+  if (successor.type !== model.type) return `${replacedBy} makes ${successor.type}s, ${model.id} does not.`;
+  const problem = offerProblem(successor, settings, await listCredentials(now), now);
   return problem && `${replacedBy} is not served: ${problem}.`;
 };
 

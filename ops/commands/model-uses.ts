@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
 import { listAccounts } from '../../core/accounts/accounts.ts';
-import { NotFoundError } from '../../core/errors.ts';
 import { usageOf } from '../../core/ledger/usage.ts';
 import { totalOf, type UsageGroup } from '../../core/ledger/usage-rules.ts';
-import { findModel } from '../../core/models/catalog.ts';
 import { toXTokens } from '../../core/money.ts';
 import { addSeconds, SECONDS_PER_DAY, systemClock, toInstant } from '../../core/time.ts';
 import { formatTable } from '../output.ts';
+import { modelOf } from '../rate-text.ts';
 import type { Perform, Verb } from '../verb.ts';
 
 /** `models uses` */
@@ -20,9 +19,9 @@ export const addUsesVerb = (verb: (name: string, description: string) => Command
 const DAYS = 30;
 
 /** Reads the ledgers, as `usage show` does: requests that were deleted count, too. */
-const uses: Verb<{ model: string }> = async ({ model }, connected, { say }) => {
+const uses: Verb<{ model: string }> = async ({ model: id }, connected, { say }) => {
   await connected();
-  if (!findModel(model)) throw new NotFoundError(`There is no model ${model}.`);
+  const model = modelOf(id);
   const now = toInstant(systemClock.now());
   const range = { from: addSeconds(now, -DAYS * SECONDS_PER_DAY), to: addSeconds(now, SECONDS_PER_DAY) };
   const accounts = await listAccounts();
@@ -30,7 +29,7 @@ const uses: Verb<{ model: string }> = async ({ model }, connected, { say }) => {
   for (const [index, account] of accounts.entries()) {
     say(`account ${index + 1} of ${accounts.length}`);
     const { groups } = await usageOf(account, { ...range, by: ['day', 'model'] });
-    const created = groups.filter((group) => group.model === model && group.requests > 0);
+    const created = groups.filter((group) => group.model === model.id && group.requests > 0);
     const { accountId, name } = account;
     if (created.length > 0) value.push({ accountId, name, ...useOf(created) });
   }
@@ -40,9 +39,7 @@ const uses: Verb<{ model: string }> = async ({ model }, connected, { say }) => {
     text: (columns) =>
       formatTable(
         [{ id: 'account' }, 'name', 'requests', 'xTokens', 'last used on'],
-        value.map(({ accountId, name, requests, xTokens, lastUsedOn }) => [
-          ...[accountId, name, requests, xTokens, lastUsedOn],
-        ]),
+        value.map((use) => [use.accountId, use.name, use.requests, use.xTokens, use.lastUsedOn]),
         columns,
       ),
   };

@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
-import { NotFoundError } from '../../core/errors.ts';
-import { CATALOG, findModel } from '../../core/models/catalog.ts';
-import { leftRoutesIn, listModelSettings, putEnabled } from '../../core/models/model-settings.ts';
-import { retiredProblem } from '../../core/models/retirement.ts';
+import { CATALOG } from '../../core/models/catalog.ts';
+import { listModelSettings, putEnabled } from '../../core/models/model-settings.ts';
 import { listCredentials } from '../../core/provider-calls/credentials.ts';
-import { dispatchProblem, routesOf } from '../../core/provider-calls/model-routes.ts';
+import { offerProblem, routesOf } from '../../core/provider-calls/model-routes.ts';
 import { systemClock } from '../../core/time.ts';
 import { MODEL_IDS } from '../options.ts';
 import { formatFields, formatTable } from '../output.ts';
+import { modelOf } from '../rate-text.ts';
 import { about } from '../subject.ts';
 import type { Perform, Verb } from '../verb.ts';
 import { addAliasVerbs } from './model-aliases.ts';
@@ -35,8 +34,7 @@ const setEnabled =
   (enabled: boolean): Verb<{ model: string }> =>
   async ({ model: id }, connected, { recorder }) => {
     await connected();
-    if (!findModel(id)) throw new NotFoundError(`There is no model ${id}.`);
-    await putEnabled(id, enabled, (await recorder()).write({ subject: id }));
+    await putEnabled(modelOf(id).id, enabled, (await recorder()).write({ subject: id }));
     const fields = { model: id, enabled: enabled ? 'yes' : 'no' };
     return { value: { id, enabled }, text: (columns) => formatFields(fields, columns) };
   };
@@ -45,11 +43,9 @@ const list: Verb<object> = async (_options, connected) => {
   await connected();
   const now = systemClock.now();
   const [settings, credentials] = await Promise.all([listModelSettings(), listCredentials(now)]);
-  const left = leftRoutesIn(settings);
   const value = CATALOG.map((model) => {
     const own = settings.get(model.id);
-    const reason =
-      retiredProblem(model.id, settings, now) ?? dispatchProblem(model, own, credentials, left) ?? null;
+    const reason = offerProblem(model, settings, credentials, now) ?? null;
     const { retiresAt, replacedBy = null } = own?.retirement ?? {};
     return {
       id: model.id,
