@@ -170,17 +170,20 @@ export const takeRequest = async (call: LongCall, now: Date): Promise<Held | und
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const [best] = await listTakeable(call, now);
     if (!best) return undefined;
-    const { PK, SK, requestId, state, waiter } = best;
+    const { PK, SK, requestId, state, waiter, at } = best;
     const key = { PK, SK };
     if (requestId === undefined) {
       if ((await dropEntry({ key, waiter })) === 'dropped') return undefined;
       continue;
     }
     const held = { key, requestId, waiter: call.waiter, retry: call.retry };
-    if (state === 'answered') return { ...held, isGiven: true };
     const values = { ':seen': state, ':waiter': waiter };
-    if (await move(held, 'open', now, { condition: '#state = :seen AND waiter = :waiter', values }))
-      return held;
+    const isSeen = { condition: '#state = :seen AND waiter = :waiter', values };
+    if (state !== 'answered') {
+      if (await move(held, 'open', now, isSeen)) return held;
+    }
+    // Recorded for this retry, so that an equal retry gets other images. The answer keeps its time.
+    else if (await move(held, 'answered', new Date(at), isSeen)) return { ...held, isGiven: true };
   }
   throw new RateLimitedError(1);
 };

@@ -54,6 +54,8 @@ const WAYS = new Set(
     'open released',
     'open answered',
     'released open',
+    // Answered again, to a retry of another call than before.
+    'answered answered',
   ].concat(
     // An `Idempotency-Key` has no entry before its request, and its time ends.
     ['none open', 'open none', 'released none', 'answered none', 'answered open'],
@@ -148,6 +150,8 @@ export class OpenAiCalls extends Part {
     if (!String(entry?.PK).startsWith('IDEMPOTENCY#') || entry?.waiter === undefined) return;
     const way = `${stateOf(before)} ${stateOf(after)}`;
     if (!WAYS.has(way)) this.report(`[openai] ${key} went from ${way.replace(' ', ' to ')}`);
+    if (way === 'answered answered' && (before?.at !== after?.at || before?.waiter === after?.waiter))
+      this.report(`[openai] ${key} was answered again for no other call, or for longer`);
     if (way === 'answered open') this.report(`[openai] ${key} was answered, and waits again`);
     if (after?.state === 'answered' && !this.world.table.get({ ...requestKey(String(after.requestId)) }))
       this.world.log(() => `  ${key} is answered as deleted`);

@@ -186,6 +186,23 @@ describe('A retry after a broken connection', () => {
     expect(created()).toEqual([first.requestId]);
   });
 
+  test.each(['at once', 'one after the other'])(
+    'gets images of its own where the answers to two equal calls were lost: %s',
+    async (when) => {
+      const meanwhile = onceAt(2, async () => {
+        for (const id of created()) calls.succeed(id);
+      });
+      const firsts = await Promise.all([1, 2].map(() => calls.make(BODY, { meanwhile })));
+      const retry = () => calls.make(BODY, { retry: 1 });
+      const retries =
+        when === 'at once' ? await Promise.all([retry(), retry()]) : [await retry(), await retry()];
+
+      expect(firsts.map(({ status }) => status)).toEqual([200, 200]);
+      expect(retries.map(requestIn).toSorted()).toEqual(created().toSorted());
+      expect(created()).toHaveLength(2);
+    },
+  );
+
   test('is a creation of its own where equal images were answered 10 s ago', async () => {
     const first = await calls.make(BODY, { endsAfterSeconds: 2 });
     calls.wait(10);
