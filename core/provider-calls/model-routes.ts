@@ -2,9 +2,8 @@ import * as z from 'zod/mini';
 import { remembersLast } from '../cached.ts';
 import { requiredEnv } from '../environment.ts';
 import type { CatalogModel } from '../models/catalog.ts';
-import { leftRoutesIn, type ModelSettings } from '../models/model-settings.ts';
+import type { ModelSettings } from '../models/model-settings.ts';
 import { rateOf } from '../models/rates.ts';
-import { retiredProblem } from '../models/retirement.ts';
 import {
   isProviderId,
   makerOf,
@@ -213,16 +212,6 @@ export const dispatchProblem = (
   if (!rateOf(model.id, settings)) return 'no rate';
   return undefined;
 };
-
-/** Why a model takes no creation now, in words for an operator: the model was retired, or cannot be dispatched. `settings` are those of all models. */
-export const offerProblem = (
-  model: CatalogModel,
-  settings: ReadonlyMap<string, ModelSettings>,
-  credentials: ReadonlySet<ProviderId>,
-  now: Date,
-): string | undefined =>
-  retiredProblem(model.id, settings, now) ??
-  dispatchProblem(model, settings.get(model.id), credentials, leftRoutesIn(settings));
 
 /** The accounts that any route leads to. */
 export const accountsInRoutes = (): ProviderId[] => [

@@ -5,7 +5,7 @@ import type { Rate } from '../../core/models/rate-schemas.ts';
 import { accountRateOf } from '../../core/models/rates.ts';
 import type { Retirement } from '../../core/models/retirement.ts';
 import { listCredentials } from '../../core/provider-calls/credentials.ts';
-import { offerProblem } from '../../core/provider-calls/model-routes.ts';
+import { offerProblem } from '../../core/provider-calls/offer-problem.ts';
 
 /** The models that can be dispatched now, in the catalog's order, with the account's rate and an announced end. */
 export const listOffered = async (

@@ -4,7 +4,7 @@ import { type CatalogModel, findModel } from '../../core/models/catalog.ts';
 import { listModelSettings, type ModelSettings, putRetirement } from '../../core/models/model-settings.ts';
 import { type Retirement, retirementConflict } from '../../core/models/retirement.ts';
 import { listCredentials } from '../../core/provider-calls/credentials.ts';
-import { offerProblem } from '../../core/provider-calls/model-routes.ts';
+import { offerProblem } from '../../core/provider-calls/offer-problem.ts';
 import { type Instant, systemClock, toInstant } from '../../core/time.ts';
 import { dateOrDuration, MODEL_IDS, oneOf } from '../options.ts';
 import { formatFields, type Result } from '../output.ts';
