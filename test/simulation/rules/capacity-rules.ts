@@ -48,6 +48,8 @@ export class Capacity extends Part {
   private readonly bindingCalls = new Map<string, Set<string>>();
   /** The executions that wait, with the name of the route to which their model led when they began. */
   private readonly waiting = new Map<Execution, string | undefined>();
+  /** The requests that wait to try a busy provider again, and whose last dispatch left an open task: their permits stay. */
+  private readonly betweenTries = new Set<string>();
   private readonly free = new Map<string, Free>();
   /** The free capacity that was judged already. */
   private readonly judged = new Set<Free>();
@@ -75,12 +77,19 @@ export class Capacity extends Part {
 
   private seeState(execution: Execution): void {
     if (execution.machine !== 'generation') return;
+    this.seeTry(execution);
     const isWaiting = execution.state === 'Wait for capacity';
     // One that leaves has been admitted, and another is next.
     this.free.delete(this.assignedRouteOf(execution.name, this.waiting.get(execution)) ?? '');
     if (isWaiting) this.waiting.set(execution, this.nameOf(execution.name));
     else if (!this.waiting.delete(execution)) return;
     this.reconsider();
+  }
+
+  private seeTry({ name, state }: Execution): void {
+    const isBetween = state === 'Wait for busy provider' && (this.openCalls.get(name)?.size ?? 0) > 0;
+    if (isBetween) this.betweenTries.add(name);
+    else this.betweenTries.delete(name);
   }
 
   /** Records the routes with room for waiting requests, after every event of this instant. */
@@ -181,7 +190,7 @@ export class Capacity extends Part {
   private isUsing({ requestId }: Life, route: Route): boolean {
     if (this.nameOf(requestId) !== route.name) return false;
     if ((this.openCalls.get(requestId)?.size ?? 0) > 0) return !this.isLongDone(requestId);
-    if (this.isKept(requestId, route)) return true;
+    if (this.betweenTries.has(requestId) || this.isKept(requestId, route)) return true;
     const { scheduler, stepFunctions } = this.world;
     const execution = stepFunctions.executionOf(requestId);
     const isDispatched = execution?.status === 'RUNNING' && execution.state === 'Dispatch request';
