@@ -182,6 +182,12 @@ const checkExecution = async (checked: Checked): Promise<CheckResult> => {
     : openFor(CHECK_AGAIN_SECONDS, clock);
 };
 
+/** Checks the execution of a request whose provider did not tell the state of a task, which is queried again soon. */
+const checkUnanswered = async ({ requestId, clock }: Checked): Promise<CheckResult> => {
+  await reconcileRequest(requestId, clock);
+  return openFor(CHECK_AGAIN_SECONDS, clock);
+};
+
 /** Wakes the execution of a request whose calls are finished. If it does not wait, it is at work, or lost. */
 const wakeFinished = async (checked: Checked, attempts: readonly ProviderAttempt[]): Promise<CheckResult> =>
   (await wakeWhenFinished(checked.requestId, attempts))
@@ -215,7 +221,7 @@ interface OpenTask extends Checked {
 
 /**
  * Queries an open task, and wakes its execution when all tasks of the request have finished. A provider that calls back is queried
- * again only after `CALLBACK_WAIT_SECONDS`.
+ * again only after `CALLBACK_WAIT_SECONDS`, or after 45 s when the query had no answer.
  */
 const queriesOf = (task: OpenTask, options: CheckOptions): ProviderQuery => {
   const { request, provider, endsAt } = task;
@@ -241,7 +247,7 @@ const queriesOf = (task: OpenTask, options: CheckOptions): ProviderQuery => {
     const query = { request, providerRouteOf, clock, timeoutMs: QUERY_TIMEOUT_MS, during };
     const { attempts, notBefore, answered } = await queryAttempts(task.attempts, query);
     if (!hasOpenTask(attempts)) return wakeFinished(task, attempts);
-    if (provider.callsBack(kind)) return checkExecution(task);
+    if (provider.callsBack(kind)) return answered ? checkExecution(task) : checkUnanswered(task);
     return openAs({ ...task, attempts, notBefore }, answered);
   };
   /** A list covers many tasks, so lists may come twice as often as the queries of a task. */
