@@ -3,9 +3,9 @@ import { mayHavePermit } from '../admission/admission.ts';
 import { resumeRemoval } from '../deletion/delete-end-user.ts';
 import { resumeDeletion } from '../deletion/resume-deletion.ts';
 import { toEndUserRemoval } from '../end-users/removals.ts';
-import { abandonedTasks, cancelTasks } from '../ending/close-request.ts';
+import { abandonedTasks, cancelTasks, closeRequest } from '../ending/close-request.ts';
 import { reconcileRequest } from '../ending/end-lost-request.ts';
-import { closeStoredRequest } from '../ending/fail-request.ts';
+import { removeFilesOfFailed } from '../ending/failed.ts';
 import { requiredNumberEnv, type WorkflowSettings, workflowSettings } from '../environment.ts';
 import { startFirstAttempt } from '../executions/invoke-later.ts';
 import { firstCallAt, hasOpenTask, latestAttempts } from '../provider-calls/attempt-rules.ts';
@@ -159,7 +159,8 @@ const closeEnded = async (
   { clock, providerRouteOf }: CheckOptions,
 ): Promise<CheckResult> => {
   const close = async (tasks?: (ended: StoredRequest) => Promise<boolean>): Promise<CheckResult> => {
-    const isClosed = await closeStoredRequest(request.requestId, { clock, ...(tasks && { tasks }) });
+    const settling = { clock, ...(tasks && { tasks }) };
+    const isClosed = await closeRequest(request.requestId, removeFilesOfFailed, settling);
     // Others wait for the permit that it may hold.
     const againSeconds = mayHavePermit(request) ? SOON_SECONDS : CHECK_AGAIN_SECONDS;
     return isClosed ? DONE : openFor(againSeconds, clock);
