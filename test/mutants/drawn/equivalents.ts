@@ -117,7 +117,7 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'Such an error has no fault of a client, so that it counts as open either way.',
   ],
   [
-    "operand dropped in core/ending/fail-request.ts failureOfWorkflow: next === 'fail' && error => error",
+    "operand dropped in core/ending/workflow-failure.ts failureOfWorkflow: next === 'fail' && error => error",
     'Only a step that fails has an error.',
   ],
   [
