@@ -241,8 +241,8 @@ const unknownKeysIn = (keys: readonly string[]): z.core.$ZodIssue[] => {
 };
 
 /**
- * The validated context of a CDK app. Throws a `ContextError` that names the keys when they are unknown, values are invalid, or the sandbox is asked for
- * where the providers' own keys are at hand: one of the two is a mistake.
+ * The validated context of a CDK app. Throws a `ContextError`, which names the keys, for unknown keys and invalid values. The
+ * sandbox together with the providers' own keys is refused too: one of the two is a mistake.
  */
 export const readContext = (
   node: Node,

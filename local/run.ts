@@ -110,7 +110,7 @@ const describe = (
   operatorSecretAccessKey: operator.secretAccessKey,
 });
 
-/** What a start works with, and what it has started so far. */
+/** One start of the local run: its options, and the servers that it has started so far. */
 class Start {
   private readonly options: LocalRunOptions;
   private readonly parts: Omit<LocalRunParts, keyof LocalAwsParts>;

@@ -1,5 +1,6 @@
 import { inParallel } from '../core/concurrency/in-parallel.ts';
-import { failStoredRequest } from '../core/ending/fail-request.ts';
+import { endRequest } from '../core/ending/end-request.ts';
+import { failed } from '../core/ending/failed.ts';
 import type { Failure } from '../core/errors.ts';
 import {
   type DueItem,
@@ -10,7 +11,6 @@ import {
 } from '../core/requests/due-items.ts';
 import { isTerminal, type StoredRequest } from '../core/requests/request-rules.ts';
 import { findRequests, getRequest } from '../core/requests/requests.ts';
-import { systemClock } from '../core/time.ts';
 import type { Recorder } from './verb.ts';
 
 /** The error that the caller of such a request sees. */
@@ -33,7 +33,7 @@ export const failByOperator = async (
   operatorNote?: string,
 ): Promise<StoredRequest> => {
   const extraWrites = write({ accountId, subject: requestId, detail: operatorNote });
-  await failStoredRequest(requestId, ENDED_BY_OPERATOR, systemClock, { operatorNote, extraWrites }).catch(
+  await endRequest(requestId, failed(ENDED_BY_OPERATOR), { operatorNote, extraWrites }).catch(
     async (cause: unknown) => {
       // The request may have ended and only the answer been lost; the reconciler does the rest.
       if (!isTerminal(await getRequest(requestId))) throw cause;

@@ -28,7 +28,7 @@ export interface Correction {
   debitedAt: Instant;
   /** The debit without what was refunded at the end of the request. */
   chargedThousandths: Thousandths;
-  /** What the delivered outputs cost at the other price; absent while open or deleted. */
+  /** The price of the delivered outputs at the other rate; absent while the request is open, and once it is deleted. */
   wouldCostThousandths?: Thousandths;
   state: CorrectionState;
 }

@@ -91,7 +91,7 @@ const countByRoute = (attempts: readonly ProviderAttempt[], now: Date): Map<stri
   return routes;
 };
 
-/** What a provider said about a failed call, else what we say about it. */
+/** The provider's own error text of a failed call; without such a text, our message. */
 const errorText = (outcome: AttemptOutcome | undefined): string => {
   switch (outcome?.kind) {
     case 'busy':

@@ -15,7 +15,7 @@ import { dueListOf } from '../table/keys.ts';
 import { type Clock, systemClock } from '../time.ts';
 
 /** Settles follow-up work of an ended request. Resolves to false until the work is done. */
-type Settle = (request: StoredRequest) => Promise<boolean>;
+export type Settle = (request: StoredRequest) => Promise<boolean>;
 
 /** How the tasks of an ended request are settled. The default only reads the tasks, because only the reconciler may cancel tasks. */
 export interface Settling {

@@ -5,7 +5,9 @@ import { countMetric, logger, METRIC } from '../observability.ts';
 import { isTerminal } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { type Clock, systemClock } from '../time.ts';
-import { closeStoredRequest, settleOrFailRequest } from './fail-request.ts';
+import { closeRequest } from './close-request.ts';
+import { endRequest } from './end-request.ts';
+import { givenUp, removeFilesOfFailed } from './failed.ts';
 
 /** The failure of a request whose execution stopped without ending it. */
 const LOST_EXECUTION: Failure = {
@@ -15,7 +17,7 @@ const LOST_EXECUTION: Failure = {
 
 /**
  * Repairs a request that may have lost its execution. A terminal request is closed. An execution that never started is started.
- * After an execution that stopped, the request is settled if outputs are recorded or kept, else failed and refunded. Returns
+ * After an execution that stopped, the request is given up. Returns
  * true, and changes nothing, while an execution runs. `reportedEnd` is the status that Step Functions reported at the execution's
  * end. A dead execution is counted, also after the end of its request.
  */
@@ -28,7 +30,7 @@ export const reconcileRequest = async (
   if (!request) return false;
   if (isTerminal(request)) {
     if (reportedEnd !== undefined && reportedEnd !== 'ABORTED') countMetric(METRIC.executionLost, {});
-    await closeStoredRequest(requestId, { clock });
+    await closeRequest(requestId, removeFilesOfFailed, { clock });
     return false;
   }
   const status = await findWorkflowStatus(requestId, reportedEnd);
@@ -40,6 +42,6 @@ export const reconcileRequest = async (
   });
   countMetric(METRIC.executionLost, {});
   if (status === undefined) await startWorkflow(request);
-  else await settleOrFailRequest(requestId, LOST_EXECUTION, clock);
+  else await endRequest(requestId, givenUp(LOST_EXECUTION), { clock });
   return false;
 };

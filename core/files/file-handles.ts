@@ -5,7 +5,7 @@ import { OUTPUT_PREFIX, UPLOAD_PREFIX } from '../object-keys.ts';
 
 /**
  * A file of this service that a creation names as input. Its handle is the object key: the file's URL at any of our addresses, without
- * address and signature. Records hold the handle, and whoever needs a URL makes one.
+ * address and signature. Records hold the handle; a URL is made from the handle when it is needed.
  */
 export type FileHandle = { extension: string } & (
   | { of: 'upload'; owner: string; uploadId: string }

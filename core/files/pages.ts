@@ -72,8 +72,8 @@ const uploadsSource = (uploadsUrl: string | undefined, filesUrl: string | undefi
     : uploadsUrl;
 
 /**
- * The console's content security policy. Images and videos may also come from the origin of the files, or be a file that is about to be
- * uploaded; the page also reads files, to put them into one archive, and sends the forms of uploads.
+ * The console's content security policy. The page may show images and videos from the origin of the files, and files chosen for an upload.
+ * The page may read files, for an archive, and send the forms of uploads.
  */
 export const consoleContentPolicy = ({ filesUrl, uploadsUrl }: ConsoleSources): string => {
   const files = filesUrl === undefined ? [] : [new URL(filesUrl).origin];

@@ -3,9 +3,9 @@ import { mayHavePermit } from '../admission/admission.ts';
 import { resumeRemoval } from '../deletion/delete-end-user.ts';
 import { resumeDeletion } from '../deletion/resume-deletion.ts';
 import { toEndUserRemoval } from '../end-users/removals.ts';
-import { abandonedTasks, cancelTasks } from '../ending/close-request.ts';
+import { abandonedTasks, cancelTasks, closeRequest } from '../ending/close-request.ts';
 import { reconcileRequest } from '../ending/end-lost-request.ts';
-import { closeStoredRequest } from '../ending/fail-request.ts';
+import { removeFilesOfFailed } from '../ending/failed.ts';
 import { requiredNumberEnv, type WorkflowSettings, workflowSettings } from '../environment.ts';
 import { startFirstAttempt } from '../executions/invoke-later.ts';
 import { firstCallAt, hasOpenTask, latestAttempts } from '../provider-calls/attempt-rules.ts';
@@ -159,7 +159,8 @@ const closeEnded = async (
   { clock, providerRouteOf }: CheckOptions,
 ): Promise<CheckResult> => {
   const close = async (tasks?: (ended: StoredRequest) => Promise<boolean>): Promise<CheckResult> => {
-    const isClosed = await closeStoredRequest(request.requestId, { clock, ...(tasks && { tasks }) });
+    const settling = { clock, ...(tasks && { tasks }) };
+    const isClosed = await closeRequest(request.requestId, removeFilesOfFailed, settling);
     // Others wait for the permit that it may hold.
     const againSeconds = mayHavePermit(request) ? SOON_SECONDS : CHECK_AGAIN_SECONDS;
     return isClosed ? DONE : openFor(againSeconds, clock);
@@ -179,6 +180,12 @@ const checkExecution = async (checked: Checked): Promise<CheckResult> => {
   return (await reconcileRequest(requestId, clock))
     ? checkLater(checked, toInstant(clock.now()))
     : openFor(CHECK_AGAIN_SECONDS, clock);
+};
+
+/** Checks the execution of a request whose provider did not tell the state of a task, which is queried again soon. */
+const checkUnanswered = async ({ requestId, clock }: Checked): Promise<CheckResult> => {
+  await reconcileRequest(requestId, clock);
+  return openFor(CHECK_AGAIN_SECONDS, clock);
 };
 
 /** Wakes the execution of a request whose calls are finished. If it does not wait, it is at work, or lost. */
@@ -214,7 +221,7 @@ interface OpenTask extends Checked {
 
 /**
  * Queries an open task, and wakes its execution when all tasks of the request have finished. A provider that calls back is queried
- * again only after `CALLBACK_WAIT_SECONDS`.
+ * again only after `CALLBACK_WAIT_SECONDS`, or after 45 s when the query had no answer.
  */
 const queriesOf = (task: OpenTask, options: CheckOptions): ProviderQuery => {
   const { request, provider, endsAt } = task;
@@ -240,7 +247,7 @@ const queriesOf = (task: OpenTask, options: CheckOptions): ProviderQuery => {
     const query = { request, providerRouteOf, clock, timeoutMs: QUERY_TIMEOUT_MS, during };
     const { attempts, notBefore, answered } = await queryAttempts(task.attempts, query);
     if (!hasOpenTask(attempts)) return wakeFinished(task, attempts);
-    if (provider.callsBack(kind)) return checkExecution(task);
+    if (provider.callsBack(kind)) return answered ? checkExecution(task) : checkUnanswered(task);
     return openAs({ ...task, attempts, notBefore }, answered);
   };
   /** A list covers many tasks, so lists may come twice as often as the queries of a task. */

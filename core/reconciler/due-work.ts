@@ -21,7 +21,7 @@ export interface Kept {
 const itemText = ({ key }: DueItem): string => `${key.PK} ${key.SK}`;
 const dueKeyOf = ({ dueKey }: DueItem): string => `${dueKey.GSI1PK} ${dueKey.GSI1SK}`;
 
-/** The items of a list that are due until then, at most about as many as a run keeps, and where the rest of the list begins. */
+/** Lists the items due by an instant, at most about `MAX_ITEMS`. `next` has the positions from which the rest of the list is read. */
 export const listDueWork = async (list: 'START' | 'CHECK', until: Date) => {
   const { items, next } = await listDue(list, toInstant(until), ITEMS_PER_PARTITION);
   let rest = next;

@@ -1,5 +1,6 @@
 import { QUEUE_FAILURE, queueEndOf } from '../dispatch/dispatch-rules.ts';
-import { settleOrFailRequest } from '../ending/fail-request.ts';
+import { endRequest } from '../ending/end-request.ts';
+import { givenUp } from '../ending/failed.ts';
 import { workflowSettings } from '../environment.ts';
 import { stepWhenFinished } from '../executions/step-rules.ts';
 import { logger } from '../observability.ts';
@@ -46,6 +47,6 @@ export const endOverdue = async (
   const step = attempts.length === 0 ? undefined : stepWhenFinished(attempts);
   const { requestId } = request;
   logger.warn('a request past its deadline is ended by the control loop', { requestId });
-  await settleOrFailRequest(requestId, step?.next === 'fail' ? step.error : QUEUE_FAILURE, clock);
+  await endRequest(requestId, givenUp(step?.next === 'fail' ? step.error : QUEUE_FAILURE), { clock });
   return true;
 };

@@ -51,7 +51,7 @@ const mediaOf = (model: CatalogModel): Medium[] => {
   );
 };
 
-/** What the routes of a model take together of a medium: the loosest limit of each kind, and none where one route has none. */
+/** The limits of a model on a medium: of each limit, the loosest among the model's routes. If a route lacks a limit, the model lacks that limit. */
 const loosest = (medium: Medium, routes: readonly FileLimits[]): InputFileLimits => {
   const limit = (name: Exclude<keyof FileLimits, 'types' | 'alpha'>, pick: (...all: number[]) => number) => {
     const values = routes.flatMap((route) => route[name] ?? []);

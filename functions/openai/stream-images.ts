@@ -57,8 +57,8 @@ const commentingClock = (clock: WaitingClock, body: PassThrough): WaitingClock =
 };
 
 /**
- * The response of `work`; or, once `work` opens a stream with some headers, 200 at once, whose body has the events of that response, of this
- * type. The body ends when `work` has ended. Rejects with what `work` throws before it opens a stream; afterwards that is an event.
+ * The response of `work`. Once `work` opens a stream, the response is 200 at once, and its body has the events of `work`'s response, of
+ * type `type`. The body ends with `work`. Rejects with an error that `work` throws before it opens a stream; a later error is an event.
  */
 export const withEvents = (
   type: string,

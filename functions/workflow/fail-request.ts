@@ -1,11 +1,7 @@
 import * as z from 'zod/mini';
-import {
-  FailedExecution,
-  failRequest,
-  failureOfWorkflow,
-  findEnd,
-  settleOrFailRequest,
-} from '../../core/ending/fail-request.ts';
+import { endRequest } from '../../core/ending/end-request.ts';
+import { failedBeforeStoring, givenUp } from '../../core/ending/failed.ts';
+import { FailedExecution, failureOfWorkflow, findEnd } from '../../core/ending/workflow-failure.ts';
 import { TaskInput, workflowTask } from '../workflow-task.ts';
 
 /**
@@ -14,7 +10,7 @@ import { TaskInput, workflowTask } from '../workflow-task.ts';
  */
 export const handler = workflowTask(z.extend(TaskInput, FailedExecution.shape), async (execution) => {
   const { requestId } = execution;
-  const fail = execution.step?.result.next === 'store' ? settleOrFailRequest : failRequest;
-  await fail(requestId, failureOfWorkflow(execution));
+  const endingOf = execution.step?.result.next === 'store' ? givenUp : failedBeforeStoring;
+  await endRequest(requestId, endingOf(failureOfWorkflow(execution)));
   return findEnd(requestId);
 });

@@ -45,7 +45,7 @@ const uses: Verb<{ model: string }> = async ({ model: id }, connected, { say }) 
   };
 };
 
-/** What the days of an account come to; `xTokens` is what was debited, refunds or not. */
+/** The sums over an account's days. `xTokens` is the sum of debits, without regard to refunds. */
 const useOf = (days: readonly UsageGroup[]) => {
   const { requests, debitedThousandths } = totalOf(days);
   return { requests, xTokens: toXTokens(debitedThousandths), lastUsedOn: days.at(-1)?.day ?? null };

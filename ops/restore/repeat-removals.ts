@@ -2,7 +2,8 @@ import { blockAccount, putWebhookSecrets } from '../../core/accounts/accounts.ts
 import { revokeApiKey } from '../../core/accounts/api-keys.ts';
 import { deleteRequests } from '../../core/deletion/delete-requests.ts';
 import { blockEndUser, type EndUserId } from '../../core/end-users/end-users.ts';
-import { failStoredRequest } from '../../core/ending/fail-request.ts';
+import { endRequest } from '../../core/ending/end-request.ts';
+import { failed } from '../../core/ending/failed.ts';
 import { type Failure, NotFoundError, ServiceError } from '../../core/errors.ts';
 import { type Clock, systemClock } from '../../core/time.ts';
 import { removeEndUser } from '../remove-end-user.ts';
@@ -41,7 +42,7 @@ const deleteAgain = async (
 ): Promise<string[]> => {
   const { deletions } = await deleteRequests(accountId, requestIds, clock.now());
   const unfinished = requestIds.filter((id) => deletions.get(id)?.outcome === 'conflict');
-  for (const requestId of unfinished) await failStoredRequest(requestId, DELETED_SINCE, clock);
+  for (const requestId of unfinished) await endRequest(requestId, failed(DELETED_SINCE), { clock });
   const again = await deleteRequests(accountId, unfinished, clock.now());
   const outcomes = new Map([...deletions, ...again.deletions]);
   return requestIds

@@ -2,7 +2,8 @@ import { insertAccount, type RequestLimits } from '../../core/accounts/accounts.
 import { insertApiKey, SCOPES } from '../../core/accounts/api-keys.ts';
 import { deleteEndUser } from '../../core/deletion/delete-end-user.ts';
 import { listWebhookAttempts, type WebhookAttempt } from '../../core/deliveries/webhook-attempts.ts';
-import { failStoredRequest } from '../../core/ending/fail-request.ts';
+import { endRequest } from '../../core/ending/end-request.ts';
+import { failed } from '../../core/ending/failed.ts';
 import { NotFoundError, ServiceError } from '../../core/errors.ts';
 import { changeBalance } from '../../core/ledger/change-balance.ts';
 import { type LedgerVerification, verifyLedger } from '../../core/ledger/verify-ledger.ts';
@@ -53,7 +54,7 @@ export const createOperator = (): Operator => ({
     const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
     const removed = await poll({ pause }, { everySeconds: 1, forSeconds: REMOVAL_SECONDS }, async () => {
       try {
-        await endRequests(accountId, requestIds);
+        await failRequests(accountId, requestIds);
         await removeEndUser(accountId);
         await removeAccount(accountId);
         return true;
@@ -68,16 +69,14 @@ export const createOperator = (): Operator => ({
 });
 
 /** Fails the account's unfinished requests, those that the index does not show yet included if they are named. */
-const endRequests = async (accountId: string, named: readonly string[]): Promise<void> => {
+const failRequests = async (accountId: string, named: readonly string[]): Promise<void> => {
   const requestIds = new Set(named);
   for await (const requestId of listRequestIdsOfAccount(accountId)) requestIds.add(requestId);
   const message = 'The smoke test ended before this request.';
   for (const requestId of requestIds) {
     const request = await findRequest(requestId);
     if (!request || isTerminal(request)) continue;
-    await failStoredRequest(requestId, { code: 'internal_error', message }, systemClock, {
-      operatorNote: NAME,
-    });
+    await endRequest(requestId, failed({ code: 'internal_error', message }), { operatorNote: NAME });
     await stopWorkflow(requestId, message);
   }
 };

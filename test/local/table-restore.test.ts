@@ -20,7 +20,8 @@ import { deleteEndUser } from '../../core/deletion/delete-end-user.ts';
 import { deleteRequest } from '../../core/deletion/delete-requests.ts';
 import { blockEndUser, getEndUser } from '../../core/end-users/end-users.ts';
 import { reconcileRequest } from '../../core/ending/end-lost-request.ts';
-import { settleRequest } from '../../core/ending/settle-request.ts';
+import { endRequest } from '../../core/ending/end-request.ts';
+import { settled } from '../../core/ending/settled.ts';
 import { newRequestId } from '../../core/ids.ts';
 import { findDeletedRequest } from '../../core/requests/deleted-requests.ts';
 import { findRequest, recordOutputs } from '../../core/requests/requests.ts';
@@ -102,7 +103,7 @@ const create = async (endUserEmail: string): Promise<string> => {
 };
 const succeed = async (requestId: string): Promise<void> => {
   await recordOutputs(requestId, [aStoredOutput(0)]);
-  await settleRequest(requestId);
+  await endRequest(requestId, settled);
 };
 
 const wipe = async (Key: ItemKey): Promise<void> => {

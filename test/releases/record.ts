@@ -54,9 +54,10 @@ const play = async (service: Service): Promise<void> => {
   const { putEnabled, putRate } = await load<typeof import('../../core/models/model-settings.ts')>(
     'core/models/model-settings.ts',
   );
-  const { failStoredRequest } = await load<typeof import('../../core/ending/fail-request.ts')>(
-    'core/ending/fail-request.ts',
+  const { endRequest } = await load<typeof import('../../core/ending/end-request.ts')>(
+    'core/ending/end-request.ts',
   );
+  const { failed } = await load<typeof import('../../core/ending/failed.ts')>('core/ending/failed.ts');
   const operate = (act: () => Promise<unknown>): Promise<unknown> => settled(act());
   const create = async (behaviour: string, body: Item, idempotencyKey?: string): Promise<string> => {
     const route = String(body.model).startsWith('xW') ? 'create-video' : 'create-generation';
@@ -112,7 +113,7 @@ const play = async (service: Service): Promise<void> => {
   }
   await scheduler.advance(2 * MINUTE_MS);
   const failure = { code: 'internal_error', message: 'Ended by the operator.' } as const;
-  await operate(() => failStoredRequest(others[1] ?? '', failure, undefined, { operatorNote: 'checked' }));
+  await operate(() => endRequest(others[1] ?? '', failed(failure), { operatorNote: 'checked' }));
   await scheduler.advance(4 * HOUR_MS);
 
   // Execution that is stopped; end-users blocked and removed; requests deleted; ledgers verified; files that expire.

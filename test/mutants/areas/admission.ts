@@ -34,7 +34,7 @@ export const ADMISSION = bugs('admission', [
   ],
   [
     'a permit whose release was lost is not released by the closing',
-    'core/ending/end-request.ts',
+    'core/ending/write-end.ts',
     'mayBeAtRoute(request, state.status);',
     'false;',
   ],
@@ -82,7 +82,7 @@ export const ADMISSION = bugs('admission', [
   ],
   [
     'a request that waited for its turn until it failed pauses its end-user',
-    'core/ending/end-request.ts',
+    'core/ending/write-end.ts',
     "if (request.status === 'queued' && request.dispatchedAt === undefined) return [];",
     "if (request.status === 'queued' && request.createdAt === undefined) return [];",
   ],

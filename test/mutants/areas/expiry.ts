@@ -53,7 +53,7 @@ export const EXPIRY = bugs('expiry', [
   ],
   [
     'a succeeded record vanishes before its retention',
-    'core/ending/end-request.ts',
+    'core/ending/write-end.ts',
     "state.status === 'succeeded' ? state.expiresAt : finishedAt",
     'finishedAt',
   ],

@@ -4,19 +4,19 @@ import { bugs } from '../mutant.ts';
 export const MONEY = bugs('money', [
   [
     'a request that succeeds in part is not refunded the rest',
-    'core/ending/end-request.ts',
+    'core/ending/write-end.ts',
     '? request.debitThousandths - state.costThousandths',
     '? 0',
   ],
   [
     'a failed request is refunded the price of one unit',
-    'core/ending/end-request.ts',
+    'core/ending/write-end.ts',
     ': request.debitThousandths;',
     ': request.unitPriceThousandths;',
   ],
   [
     'outputs without a file are charged',
-    'core/ending/settle-request.ts',
+    'core/ending/settled.ts',
     '.filter(({ objectKey }) => objectKey !== undefined)',
     '',
   ],
@@ -70,7 +70,7 @@ export const MONEY = bugs('money', [
   ],
   [
     'a refused refund is named by the number it would have had',
-    'core/ending/end-request.ts',
+    'core/ending/write-end.ts',
     'refundEntryNumber: credit.entry.number',
     'refundEntryNumber: credit.entry.number - refusals.length',
   ],
@@ -136,7 +136,7 @@ export const MONEY = bugs('money', [
   ],
   [
     'a refund is given back to the day of the refund',
-    'core/ending/end-request.ts',
+    'core/ending/write-end.ts',
     'giveBackWrites(request.accountId, owners, refund, createdAt)',
     'giveBackWrites(request.accountId, owners, refund, finishedAt)',
   ],
@@ -154,7 +154,7 @@ export const MONEY = bugs('money', [
   ],
   [
     'a refund of a request from before the budget is not given back',
-    'core/ending/end-request.ts',
+    'core/ending/write-end.ts',
     '...(isCounted ? [endUserId] : [])',
     '',
   ],

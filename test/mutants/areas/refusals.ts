@@ -94,7 +94,7 @@ export const REFUSALS = bugs('refusals', [
   ],
   [
     "a caller's slow file pauses the end-user",
-    'core/ending/end-request.ts',
+    'core/ending/write-end.ts',
     ' || state.error.input) return [];',
     ') return [];',
   ],

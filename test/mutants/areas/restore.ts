@@ -11,8 +11,8 @@ export const RESTORE = bugs('restore', [
   [
     'an unfinished request comes back although it was deleted',
     'ops/restore/repeat-removals.ts',
-    'for (const requestId of unfinished) await failStoredRequest',
-    'for (const requestId of unfinished.slice(1)) await failStoredRequest',
+    'for (const requestId of unfinished) await endRequest',
+    'for (const requestId of unfinished.slice(1)) await endRequest',
   ],
   [
     'a restore unblocks who was blocked since',

@@ -86,7 +86,7 @@ export const RETRIES = bugs('retries', [
     'if (!isSince(refusedAt, REFUSED_TASK_MS, now)) return',
     'if (!isSince(refusedAt, 1_000, now)) return',
   ],
-  ['the task of a request that failed is left to run', 'core/ending/end-request.ts', 'mayHaveTasks ||', ''],
+  ['the task of a request that failed is left to run', 'core/ending/write-end.ts', 'mayHaveTasks ||', ''],
   [
     'a throttled service fails a workflow step for good',
     'core/transient-errors.ts',
@@ -133,7 +133,7 @@ export const RETRIES = bugs('retries', [
   [
     'the reconciler skips requests that have ended',
     'core/ending/end-lost-request.ts',
-    'closeStoredRequest(requestId, { clock });',
+    'closeRequest(requestId, removeFilesOfFailed, { clock });',
     'undefined;',
   ],
 ]);

@@ -34,7 +34,7 @@ export const STATE = bugs('state', [
   ],
   [
     'a provider error pauses the end-user',
-    'core/ending/end-request.ts',
+    'core/ending/write-end.ts',
     "state.error.code !== 'provider_timeout'",
     "state.error.code === 'content_policy'",
   ],
@@ -46,7 +46,7 @@ export const STATE = bugs('state', [
   ],
   [
     'a request without any file succeeds',
-    'core/ending/settle-request.ts',
+    'core/ending/settled.ts',
     'if (delivered === 0)',
     'if (!request.outputs)',
   ],

@@ -10,9 +10,9 @@ export const STORING = bugs('storing', [
   ],
   [
     'a stored request is thrown away when its execution is lost',
-    'core/ending/fail-request.ts',
-    'isOpen && (request.outputs || kept)',
-    'isOpen && !(request.outputs || kept)',
+    'core/ending/failed.ts',
+    '    request.outputs\n',
+    '    !request.outputs\n',
   ],
   [
     'what is stored so far counts as everything',
@@ -41,13 +41,13 @@ export const STORING = bugs('storing', [
   [
     'a request that fails while storing is not settled by what it recorded',
     'functions/workflow/fail-request.ts',
-    '? settleOrFailRequest : failRequest',
-    '? failRequest : settleOrFailRequest',
+    '? givenUp : failedBeforeStoring',
+    '? failedBeforeStoring : givenUp',
   ],
   [
     'a file that is stored while its request is given up is thrown away',
-    'core/ending/fail-request.ts',
-    '{ unlessStored: true }',
-    '{ unlessStored: false }',
+    'core/ending/failed.ts',
+    'unlessStored: true',
+    'unlessStored: false',
   ],
 ]);

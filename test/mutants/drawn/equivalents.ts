@@ -117,7 +117,7 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'Such an error has no fault of a client, so that it counts as open either way.',
   ],
   [
-    "operand dropped in core/ending/fail-request.ts failureOfWorkflow: next === 'fail' && error => error",
+    "operand dropped in core/ending/workflow-failure.ts failureOfWorkflow: next === 'fail' && error => error",
     'Only a step that fails has an error.',
   ],
   [
@@ -135,5 +135,25 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
   [
     "operand dropped in core/dispatch/dispatch-request.ts checkAfterQueue: dueListOf(GSI1PK) === 'CHECK' && GSI1SK > soon => GSI1SK > soon",
     'A request of the START list is due within a minute of its creation.',
+  ],
+  [
+    "comparison in a condition changed in core/admission/route-limits.ts postponeStarts: …not_exists(nextStartMs) OR nextStartMs < :until OR nextStartMs > :farthest' => …not_exists(nextStartMs) OR nextStartMs <= :until OR nextStartMs > :farthest'",
+    'It then writes the start that is there.',
+  ],
+  [
+    'boundary moved in core/dispatch/sign-inputs.ts withSignedInputs: inputsExpireAt < until => inputsExpireAt <= until',
+    'Both are the same instant then.',
+  ],
+  [
+    'boundary moved in core/provider-calls/input-limits.ts pictureProblem: width < height => width <= height',
+    'Both sides are the same then.',
+  ],
+  [
+    'boundary moved in core/reconciler/admit.ts inTurn: all.length > AT_ONCE => all.length >= AT_ONCE',
+    'Any multiple of 12 is the beginning of a list of 12.',
+  ],
+  [
+    'boundary moved in core/reconciler/check.ts checkLater: endsAt < wanted => endsAt <= wanted',
+    'Both are the same instant then.',
   ],
 ]);

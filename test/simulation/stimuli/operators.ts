@@ -8,7 +8,8 @@ import {
 import { insertApiKey, revokeApiKey, SCOPES, setKeyLimits } from '../../../core/accounts/api-keys.ts';
 import { setBalanceWebhook, setKeyBudget } from '../../../core/accounts/debit-settings.ts';
 import { toBudget } from '../../../core/end-users/budget-body.ts';
-import { failStoredRequest } from '../../../core/ending/fail-request.ts';
+import { endRequest } from '../../../core/ending/end-request.ts';
+import { failed } from '../../../core/ending/failed.ts';
 import { changeBalance } from '../../../core/ledger/change-balance.ts';
 import { verifyLedger } from '../../../core/ledger/verify-ledger.ts';
 import { putRate } from '../../../core/models/model-settings.ts';
@@ -103,7 +104,7 @@ export const operators = async (simulation: Simulation, action: Action): Promise
       world.evidence.interventions.add(life.requestId);
       world.evidence.failed.add(life.requestId);
       const failure = { code: 'internal_error', message: 'Failed by the operator.' } as const;
-      return run(() => failStoredRequest(life.requestId, failure));
+      return run(() => endRequest(life.requestId, failed(failure)));
     }
     case 'retry-webhook': {
       const lives = simulation.witness.all();

@@ -3,8 +3,9 @@ import { SFNClient } from '@aws-sdk/client-sfn';
 import { expect, jest, test } from '@jest/globals';
 import { awaitCapacity } from '../../../core/admission/await-capacity.ts';
 import { cancelTasks } from '../../../core/ending/close-request.ts';
-import { failRequest } from '../../../core/ending/fail-request.ts';
-import { settleRequest } from '../../../core/ending/settle-request.ts';
+import { endRequest } from '../../../core/ending/end-request.ts';
+import { failedBeforeStoring } from '../../../core/ending/failed.ts';
+import { settled } from '../../../core/ending/settled.ts';
 import { checkDue } from '../../../core/reconciler/check.ts';
 import {
   dueListing,
@@ -264,7 +265,7 @@ test.each<[string, () => Run]>([
     'the end of a request that succeeds',
     () => {
       givenEnding({ webhookUrl, outputs: [aStoredOutput(0)] });
-      return () => settleRequest(REQUEST_ID, clockAt(30));
+      return () => endRequest(REQUEST_ID, settled, { clock: clockAt(30) });
     },
   ],
   [
@@ -272,7 +273,8 @@ test.each<[string, () => Run]>([
     () => {
       givenEnding({ webhookUrl, ...ASSIGNED });
       const failure = { code: 'provider_error', message: 'no' } as const;
-      return () => withOneRoute(() => failRequest(REQUEST_ID, failure, clockAt(30)));
+      return () =>
+        withOneRoute(() => endRequest(REQUEST_ID, failedBeforeStoring(failure), { clock: clockAt(30) }));
     },
   ],
   [

@@ -1,6 +1,7 @@
 import { ExecutionDoesNotExist, StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { settleRequest } from '../../../core/ending/settle-request.ts';
+import { endRequest } from '../../../core/ending/end-request.ts';
+import { settled } from '../../../core/ending/settled.ts';
 import { deletedRequestKey, endUserKey, ledgerPartition, requestKey } from '../../../core/table/keys.ts';
 import { systemClock } from '../../../core/time.ts';
 import { NOW } from '../builders/clocks.ts';
@@ -125,7 +126,7 @@ describe('requests fail', () => {
   test('is refused when the workflow ends the request first; the request is settled once', async () => {
     given({ outputs: [aStoredOutput(0)] });
     memory.beforeTransaction = async (attempt) => {
-      if (attempt === 1) await settleRequest(REQUEST_ID, systemClock);
+      if (attempt === 1) await endRequest(REQUEST_ID, settled);
     };
 
     expect(await ops(...fail, '--json')).toEqual({

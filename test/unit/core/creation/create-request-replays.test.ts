@@ -5,7 +5,8 @@ import { idempotencyOf } from '../../../../core/creation/idempotency.ts';
 import { loadCreationFacts } from '../../../../core/creation/judge-creation.ts';
 import { writeCreation } from '../../../../core/creation/write-creation.ts';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
-import { failRequest } from '../../../../core/ending/fail-request.ts';
+import { endRequest } from '../../../../core/ending/end-request.ts';
+import { failedBeforeStoring } from '../../../../core/ending/failed.ts';
 import { toRequest } from '../../../../core/requests/requests.ts';
 import { accountKey, endUserKey, idempotencyKey, pauseKey, requestKey } from '../../../../core/table/keys.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
@@ -69,7 +70,7 @@ describe('a creation with an Idempotency-Key', () => {
 
   test('is answered with the first one even after that failed', async () => {
     const { request } = await create();
-    await failRequest(request.requestId, { code: 'provider_timeout', message: 'late' });
+    await endRequest(request.requestId, failedBeforeStoring({ code: 'provider_timeout', message: 'late' }));
 
     const again = await create({}, atSeconds(5));
     expect(again).toMatchObject({
@@ -117,7 +118,7 @@ describe('a creation with an Idempotency-Key', () => {
 
   test('whose request was deleted is a conflict', async () => {
     const { request } = await create();
-    await failRequest(request.requestId, { code: 'provider_error', message: 'no' });
+    await endRequest(request.requestId, failedBeforeStoring({ code: 'provider_error', message: 'no' }));
     await deleteRequest(ACCOUNT_ID, request.requestId, NOW);
 
     await changedNothing(async () => {

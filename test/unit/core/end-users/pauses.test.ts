@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { pauseSecondsLeft, removePauses } from '../../../../core/end-users/pauses.ts';
-import { failRequest } from '../../../../core/ending/fail-request.ts';
-import { settleRequest } from '../../../../core/ending/settle-request.ts';
+import { endRequest } from '../../../../core/ending/end-request.ts';
+import { failedBeforeStoring } from '../../../../core/ending/failed.ts';
+import { settled } from '../../../../core/ending/settled.ts';
 import { ERROR_STATUS, type ErrorCode } from '../../../../core/errors.ts';
 import { CATALOG } from '../../../../core/models/catalog.ts';
 import { accountKey, pauseKey, requestKey } from '../../../../core/table/keys.ts';
@@ -33,7 +34,8 @@ const paused = { accountId: ACCOUNT_ID, email: EMAIL, model: 'xQI3Pro' };
 const pauses = () =>
   memory.partition(`USERS#${ACCOUNT_ID}`).filter(({ SK }) => String(SK).startsWith('PAUSE#'));
 const clock = new StoppedClock();
-const fail = (code: ErrorCode) => failRequest(REQUEST_ID, { code, message: 'It broke.' }, clock);
+const fail = (code: ErrorCode) =>
+  endRequest(REQUEST_ID, failedBeforeStoring({ code, message: 'It broke.' }), { clock });
 const A_PAUSE = {
   PK: `USERS#${ACCOUNT_ID}`,
   SK: `PAUSE#${EMAIL}#xQI3Pro`,
@@ -65,7 +67,11 @@ describe('a pause', () => {
 
   test("does not follow a caller's own file that was slow", async () => {
     const input = { reason: 'slow', field: 'references[0]' } as const;
-    await failRequest(REQUEST_ID, { code: 'provider_timeout', message: 'It broke.', input }, clock);
+    await endRequest(
+      REQUEST_ID,
+      failedBeforeStoring({ code: 'provider_timeout', message: 'It broke.', input }),
+      { clock },
+    );
 
     expect(pauses()).toEqual([]);
   });
@@ -76,7 +82,7 @@ describe('a pause', () => {
   ])('does not follow %s', async (_, outputs, status) => {
     memory.patch(requestKey(REQUEST_ID), { outputs });
 
-    await settleRequest(REQUEST_ID, clock);
+    await endRequest(REQUEST_ID, settled, { clock });
 
     expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({ status });
     expect(pauses()).toEqual([]);

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { failRequest, failStoredRequest } from '../../../../core/ending/fail-request.ts';
-import { settleRequest } from '../../../../core/ending/settle-request.ts';
+import { endRequest } from '../../../../core/ending/end-request.ts';
+import { failed, failedBeforeStoring } from '../../../../core/ending/failed.ts';
+import { settled } from '../../../../core/ending/settled.ts';
 import { logger } from '../../../../core/observability.ts';
 import type { CancelAnswer, Provider, ProviderRouteOf } from '../../../../core/provider-calls/providers.ts';
 import { dueListing, providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
@@ -48,8 +49,11 @@ const NOT_LISTED = { GSI1PK: undefined, GSI1SK: undefined };
 
 describe('the task of a request that failed', () => {
   test.each([
-    ['at its deadline', () => failRequest(VIDEO_ID, LATE, clockAt(30))],
-    ['by an operator', () => failStoredRequest(VIDEO_ID, LATE, clockAt(30), { operatorNote: 'stuck' })],
+    ['at its deadline', () => endRequest(VIDEO_ID, failedBeforeStoring(LATE), { clock: clockAt(30) })],
+    [
+      'by an operator',
+      () => endRequest(VIDEO_ID, failed(LATE), { clock: clockAt(30), operatorNote: 'stuck' }),
+    ],
   ])('%s is cancelled by the next run of the reconciler, once', async (_, fail) => {
     await fail();
     expect(dueKeyOf(VIDEO_ID)).toEqual(listed('CHECK', 30));
@@ -72,7 +76,7 @@ describe('the task of a request that failed', () => {
   test('is cancelled where it was created, whatever the model’s route is today', async () => {
     const origin = { provider: 'modelstudio', upstreamModel: 'old', baseUrl: 'https://old.example' } as const;
     request.withAttempt({ ...accepted(), ...origin });
-    await failRequest(VIDEO_ID, LATE, clockAt(30));
+    await endRequest(VIDEO_ID, failedBeforeStoring(LATE), { clock: clockAt(30) });
     const provider = aCanceller();
     const routes = jest.fn<ProviderRouteOf>(async () => ({ provider, upstreamModel: 'old' }));
 
@@ -104,7 +108,7 @@ describe('the task of a request that failed', () => {
   ])(
     'that cannot be cancelled because it %s is logged, and left',
     async (_, answer, routes, reason, calls) => {
-      await failRequest(VIDEO_ID, LATE, clockAt(30));
+      await endRequest(VIDEO_ID, failedBeforeStoring(LATE), { clock: clockAt(30) });
       const provider = aCanceller(answer);
 
       await reconcile(provider, 30, routes);
@@ -122,14 +126,14 @@ describe('the task of a request that failed', () => {
 
   test('that has an outcome needs no cancelling, and nothing waits for it', async () => {
     request.withAttempt({ taskId: 'task-1', outcome: { kind: 'failed', failure: LATE } });
-    await failRequest(VIDEO_ID, LATE, clockAt(30));
+    await endRequest(VIDEO_ID, failedBeforeStoring(LATE), { clock: clockAt(30) });
 
     expect(dueKeyOf(VIDEO_ID)).toEqual(NOT_LISTED);
   });
 
   test('that a call under way may still create is waited for, for as long as that may take', async () => {
     request.withAttempt({ taskId: undefined, outcome: undefined });
-    await failRequest(VIDEO_ID, LATE, clockAt(30));
+    await endRequest(VIDEO_ID, failedBeforeStoring(LATE), { clock: clockAt(30) });
     const provider = aCanceller();
     expect(await reconcile(provider, 30)).toEqual([{ kind: 'open', nextMs: Date.parse(at(75)) }]);
 
@@ -140,7 +144,7 @@ describe('the task of a request that failed', () => {
 
   test('that a call under way never created is waited for no longer than a minute', async () => {
     request.withAttempt({ taskId: undefined, outcome: undefined });
-    await failRequest(VIDEO_ID, LATE, clockAt(30));
+    await endRequest(VIDEO_ID, failedBeforeStoring(LATE), { clock: clockAt(30) });
     await reconcile(aCanceller(), 90);
 
     expect(dueKeyOf(VIDEO_ID)).toEqual(NOT_LISTED);
@@ -148,7 +152,7 @@ describe('the task of a request that failed', () => {
 
   test('has its webhook sent at once, before its task is cancelled', async () => {
     request.given({ webhookUrl: 'https://hooks.example.com/' });
-    await failRequest(VIDEO_ID, LATE, clockAt(30));
+    await endRequest(VIDEO_ID, failedBeforeStoring(LATE), { clock: clockAt(30) });
 
     expect(firstAttempts()).toEqual([VIDEO_ID]);
     expect(dueKeyOf(VIDEO_ID)).toEqual(listed('CHECK', 30));
@@ -182,7 +186,7 @@ describe('the tasks of a request that was delivered in part', () => {
 
   test('are cancelled once it has been settled, and its files are kept', async () => {
     givenParts(2);
-    await settleRequest(REQUEST_ID, clockAt(30));
+    await endRequest(REQUEST_ID, settled, { clock: clockAt(30) });
     expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({ status: 'succeeded', outputs });
     expect(dueKeyOf(REQUEST_ID)).toEqual(listed('CHECK', 30, REQUEST_ID));
     const provider = aCanceller();
@@ -197,7 +201,7 @@ describe('the tasks of a request that was delivered in part', () => {
   test('take no read of their own when it got all that it asked for', async () => {
     givenParts(1);
     memory.client.resetHistory();
-    await settleRequest(REQUEST_ID, clockAt(30));
+    await endRequest(REQUEST_ID, settled, { clock: clockAt(30) });
 
     // The account is read for its refund.
     expect(memory.calls()).toEqual({ QueryCommand: 1, GetCommand: 1, TransactWriteCommand: 1 });

@@ -2,7 +2,9 @@ import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
 import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
-import { closeStoredRequest, failRequest, failStoredRequest } from '../../../../core/ending/fail-request.ts';
+import { closeRequest } from '../../../../core/ending/close-request.ts';
+import { endRequest } from '../../../../core/ending/end-request.ts';
+import { failed, failedBeforeStoring, removeFilesOfFailed } from '../../../../core/ending/failed.ts';
 import { clipObjectKey, outputObjectKey } from '../../../../core/object-keys.ts';
 import { METRIC } from '../../../../core/observability.ts';
 import type { VideoRequest } from '../../../../core/requests/request-rules.ts';
@@ -121,17 +123,17 @@ describe('the copies of reference videos', () => {
   });
 
   test.each([
-    ['without files', failRequest],
-    ['that may have files', failStoredRequest],
-  ])('are removed when a request %s fails, and it stays due until they are', async (_, fail) => {
+    ['without files', failedBeforeStoring],
+    ['that may have files', failed],
+  ])('are removed when a request %s fails, and it stays due until they are', async (_, endingOf) => {
     given({ status: 'processing' });
     refuseOnce();
 
-    await fail(VIDEO_ID, FAILURE, clock);
+    await endRequest(VIDEO_ID, endingOf(FAILURE), { clock });
     expect(keys()).toEqual(COPIES);
     expect(due()).toBe(dueListing('CHECK', VIDEO_ID, '').GSI1PK);
 
-    await closeStoredRequest(VIDEO_ID);
+    await closeRequest(VIDEO_ID, removeFilesOfFailed);
     expect(keys()).toEqual([]);
     expect(due()).toBeUndefined();
   });

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { failRequest, settleOrFailRequest } from '../../../../core/ending/fail-request.ts';
-import { settleRequest } from '../../../../core/ending/settle-request.ts';
+import { endRequest } from '../../../../core/ending/end-request.ts';
+import { failedBeforeStoring, givenUp } from '../../../../core/ending/failed.ts';
+import { settled } from '../../../../core/ending/settled.ts';
 import { logger } from '../../../../core/observability.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
@@ -29,7 +30,7 @@ const givenCalls = (overrides: Partial<ImageRequest> = {}) => {
     memory.put(providerAttemptKey(REQUEST_ID, call, 0), anAttempt({ call, finishedAt, outcome: aDone('a') }));
   }
 };
-const fail = () => failRequest(REQUEST_ID, FAILURE, clock);
+const fail = () => endRequest(REQUEST_ID, failedBeforeStoring(FAILURE), { clock });
 
 const succeeded = { model: 'xQI3Pro', outcome: 'succeeded' };
 const failed = { model: 'xQI3Pro', outcome: 'failed' };
@@ -39,7 +40,7 @@ describe('the end of a request is counted, and one line of the log', () => {
   test('with its model, its outcome, and the seconds of each part', async () => {
     givenCalls({ outputs: outputs(2, 0), webhookUrl });
 
-    await settleRequest(REQUEST_ID, clock);
+    await endRequest(REQUEST_ID, settled, { clock });
 
     expect(counted()).toEqual([
       ['RequestsEnded', succeeded],
@@ -57,7 +58,7 @@ describe('the end of a request is counted, and one line of the log', () => {
   test('with what is refunded, in xTokens', async () => {
     given({ outputs: outputs(1, 1) });
 
-    await settleRequest(REQUEST_ID, clock);
+    await endRequest(REQUEST_ID, settled, { clock });
 
     expect(counted()).toContainEqual(['XTokensRefunded', {}, 4]);
   });
@@ -89,7 +90,7 @@ describe('the end of a request is counted, and one line of the log', () => {
   ] as const)('apart from failures when it was refused for %s', async (_, failure) => {
     given();
 
-    await failRequest(REQUEST_ID, failure, clock);
+    await endRequest(REQUEST_ID, failedBeforeStoring(failure), { clock });
 
     expect(counted()).toContainEqual(['RequestsRefused', {}]);
     expect(counted().map(([name]) => name)).not.toContain('RequestsFailed');
@@ -107,8 +108,8 @@ describe('the end of a request is counted, and one line of the log', () => {
 describe('a request that was refunded and then set back to processing', () => {
   test.each([
     ['fails', fail],
-    ['is given up', () => settleOrFailRequest(REQUEST_ID, FAILURE, clock)],
-    ['is settled', () => settleRequest(REQUEST_ID, clock)],
+    ['is given up', () => endRequest(REQUEST_ID, givenUp(FAILURE), { clock })],
+    ['is settled', () => endRequest(REQUEST_ID, settled, { clock })],
   ])('is not refunded again when it %s', async (_, end) => {
     given();
     await fail();
@@ -126,7 +127,7 @@ test('the claim of an ended request is forgotten, and its route is kept', async 
   const assignment = { route: 'modelstudio/qwen-image', number: 1 };
   given({ assignment: { ...assignment, claimId: 'claim' } });
 
-  await failRequest(REQUEST_ID, FAILURE, clock);
+  await endRequest(REQUEST_ID, failedBeforeStoring(FAILURE), { clock });
 
   expect(request()).toMatchObject({ status: 'failed', assignment });
   expect(request()?.assignment).toEqual(assignment);

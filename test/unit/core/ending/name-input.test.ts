@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { failRequest } from '../../../../core/ending/fail-request.ts';
+import { endRequest } from '../../../../core/ending/end-request.ts';
+import { failedBeforeStoring } from '../../../../core/ending/failed.ts';
 import { nameInput } from '../../../../core/ending/name-input.ts';
 import { type Failure, INPUT_REASONS, type InputFault } from '../../../../core/errors.ts';
 import type { ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
@@ -133,7 +134,7 @@ describe('the failure of a request whose input a provider refused', () => {
     given({ references: [at('1'), at('2')] });
     const outcome = { kind: 'failed', failure, blamesInput: true } as const;
     memory.put(providerAttemptKey(REQUEST_ID, 0, 0), anAttempt({ outcome }));
-    await failRequest(REQUEST_ID, failure, clock);
+    await endRequest(REQUEST_ID, failedBeforeStoring(failure), { clock });
     const stored = anImageRequest(request());
 
     expect(stored.error?.input).toEqual({ reason: 'unfetched', status: 404, field: 'references[1]' });

@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { createRequest } from '../../../../core/creation/create-request.ts';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
+import { endRequest } from '../../../../core/ending/end-request.ts';
 import { providerCostsOf } from '../../../../core/ending/end-rules.ts';
-import { failRequest } from '../../../../core/ending/fail-request.ts';
-import { settleRequest } from '../../../../core/ending/settle-request.ts';
+import { failedBeforeStoring } from '../../../../core/ending/failed.ts';
+import { settled } from '../../../../core/ending/settled.ts';
 import type { RouteCosts } from '../../../../core/models/model-settings.ts';
 import type { AttemptOutcome } from '../../../../core/provider-calls/provider-attempts.ts';
 import { accountKey, providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
@@ -113,7 +114,7 @@ describe('the costs of an account', () => {
     memory.put(providerAttemptKey(requestId, 0, 0), attempt);
     const all = outputs(stored, produced - stored);
     memory.patch(requestKey(requestId), { status: 'processing', outputs: all });
-    await settleRequest(requestId, clock);
+    await endRequest(requestId, settled, { clock });
   };
   const costs = async (by: CostDimension[]) => {
     const { ledgerEntries = 0 } = memory.get(accountKey(ACCOUNT_ID)) as { ledgerEntries?: number };
@@ -127,7 +128,7 @@ describe('the costs of an account', () => {
     const whole = await create(2);
     await end(whole, { produced: 2, stored: 2 });
     await end(await create(2), { produced: 2, stored: 1 });
-    await failRequest(await create(), FAILURE, clock);
+    await endRequest(await create(), failedBeforeStoring(FAILURE), { clock });
     const expected = {
       ...{ model: 'xQI3Pro', requests: 2, withoutCost: 0, netThousandths: 18_000, costThousandths: 6_000 },
       ...{ comparedThousandths: 6_000, reportedThousandths: 6_000, marginThousandths: 12_000 },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { endRequest } from '../../../../core/ending/end-request.ts';
+import { writeEnd } from '../../../../core/ending/write-end.ts';
 import { METRIC } from '../../../../core/observability.ts';
 import { toRequest } from '../../../../core/requests/requests.ts';
 import { endUserKey, spentKey } from '../../../../core/table/keys.ts';
@@ -18,7 +18,7 @@ const count = (owner: string, ...periods: string[]) => {
 };
 const fail = (at = NOW) => {
   const stored = toRequest({ ...request() });
-  return endRequest({ request: stored, attempts: [] }, { status: 'failed', error: FAILURE }, at);
+  return writeEnd({ request: stored, attempts: [] }, { status: 'failed', error: FAILURE }, at);
 };
 /** The end-user of the request has a budget whose counts began at this instant. */
 const withBudget = (budgetSince: string) =>
@@ -103,7 +103,7 @@ test('an end without a refund counts nothing for a budget', async () => {
   count(endUserId, '2026-11');
   const stored = toRequest({ ...request() });
 
-  await endRequest(
+  await writeEnd(
     { request: stored, attempts: [] },
     { status: 'succeeded', costThousandths: stored.debitThousandths, expiresAt: CREATED },
     NOW,

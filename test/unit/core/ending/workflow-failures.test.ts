@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { failureOfWorkflow } from '../../../../core/ending/fail-request.ts';
+import { failureOfWorkflow } from '../../../../core/ending/workflow-failure.ts';
 import { logger } from '../../../../core/observability.ts';
 
 const logged = jest.spyOn(logger, 'error');

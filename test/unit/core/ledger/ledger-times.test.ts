@@ -1,7 +1,8 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createRequest } from '../../../../core/creation/create-request.ts';
-import { failRequest } from '../../../../core/ending/fail-request.ts';
+import { endRequest } from '../../../../core/ending/end-request.ts';
+import { failedBeforeStoring } from '../../../../core/ending/failed.ts';
 import { changeBalance } from '../../../../core/ledger/change-balance.ts';
 import { LedgerEntry } from '../../../../core/ledger/ledger.ts';
 import { getRequest } from '../../../../core/requests/requests.ts';
@@ -36,7 +37,7 @@ const write = async (writer: (typeof WRITERS)[number], skew: number, index: numb
   }
   if (writer === 'refund') {
     const failure = { code: 'provider_error', message: 'It broke.' } as const;
-    await failRequest(refundedId(index), failure, new StoppedClock(now));
+    await endRequest(refundedId(index), failedBeforeStoring(failure), { clock: new StoppedClock(now) });
     return [refundedId(index)];
   }
   const { request } = await createRequest(account(), anImageSubmission({}, { now }), theFacts());

@@ -2,8 +2,9 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { getAccount } from '../../../../core/accounts/accounts.ts';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
-import { failRequest } from '../../../../core/ending/fail-request.ts';
-import { settleRequest } from '../../../../core/ending/settle-request.ts';
+import { endRequest } from '../../../../core/ending/end-request.ts';
+import { failedBeforeStoring } from '../../../../core/ending/failed.ts';
+import { settled } from '../../../../core/ending/settled.ts';
 import { changeBalance } from '../../../../core/ledger/change-balance.ts';
 import { balanceChangeWrites } from '../../../../core/ledger/ledger.ts';
 import type { LedgerReason } from '../../../../core/ledger/ledger-reasons.ts';
@@ -65,10 +66,10 @@ const create = async (number: number, overrides: Partial<ImageRequest> = {}): Pr
 const settle = async (number: number, delivered: number): Promise<void> => {
   const outputs = Array.from({ length: delivered }, (_, index) => aStoredOutput(index));
   memory.patch(requestKey(idOf(number)), { outputs });
-  await settleRequest(idOf(number), clock);
+  await endRequest(idOf(number), settled, { clock });
 };
 const fail = (number: number) =>
-  failRequest(idOf(number), { code: 'provider_error', message: 'It broke.' }, clock);
+  endRequest(idOf(number), failedBeforeStoring({ code: 'provider_error', message: 'It broke.' }), { clock });
 const remove = (number: number) => deleteRequest(ACCOUNT_ID, idOf(number), NOW);
 
 const verify = (now = NOW) => verifyLedger([{ accountId: ACCOUNT_ID }], new StoppedClock(now));

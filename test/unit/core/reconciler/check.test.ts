@@ -223,6 +223,31 @@ describe('a check of the task of a provider that calls back', () => {
   });
 });
 
+describe('a query without an answer, of a provider that calls back', () => {
+  test.each<[string, ProviderAnswer]>([
+    ['a busy or silent provider', BUSY],
+    ['a provider that refuses the query for the first time', { kind: 'refused' }],
+  ])('by %s is made again after 45 s, and the result is delivered', async (_, answer) => {
+    waiting();
+
+    expect((await check(300, answer, true)).checks).toEqual([openUntil(345)]);
+    const { provider } = await check(345, aDone('a'), true);
+
+    expect(provider.query).toHaveBeenCalledTimes(1);
+    expect(executions.woken).toHaveLength(1);
+  });
+
+  test('is not made again before the provider’s Retry-After', async () => {
+    waiting();
+
+    await check(300, { ...BUSY, retryAfterSeconds: 60 }, true);
+    const { checks, provider } = await check(345, aDone('a'), true);
+
+    expect(provider.query).not.toHaveBeenCalled();
+    expect(checks).toMatchObject([openUntil(360)]);
+  });
+});
+
 describe('the execution of an unfinished task', () => {
   test.each([
     [299, false],

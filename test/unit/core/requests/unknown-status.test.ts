@@ -2,12 +2,10 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
 import { expireRequests } from '../../../../core/deletion/expire-requests.ts';
 import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
-import {
-  closeStoredRequest,
-  failRequest,
-  settleOrFailRequest,
-} from '../../../../core/ending/fail-request.ts';
-import { settleRequest } from '../../../../core/ending/settle-request.ts';
+import { closeRequest } from '../../../../core/ending/close-request.ts';
+import { endRequest } from '../../../../core/ending/end-request.ts';
+import { failedBeforeStoring, givenUp, removeFilesOfFailed } from '../../../../core/ending/failed.ts';
+import { settled } from '../../../../core/ending/settled.ts';
 import { UNEXPECTED_ERROR } from '../../../../core/errors.ts';
 import { findAccountedRequests } from '../../../../core/ledger/request-fates.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
@@ -52,9 +50,9 @@ describe('a request that is unfinished in a status of another version', () => {
   });
 
   test.each<[string, () => Promise<unknown>]>([
-    ['settled', () => settleRequest(REQUEST_ID, clock)],
-    ['failed', () => failRequest(REQUEST_ID, UNEXPECTED_ERROR, clock)],
-    ['given up', () => settleOrFailRequest(REQUEST_ID, UNEXPECTED_ERROR, clock)],
+    ['settled', () => endRequest(REQUEST_ID, settled, { clock })],
+    ['failed', () => endRequest(REQUEST_ID, failedBeforeStoring(UNEXPECTED_ERROR), { clock })],
+    ['given up', () => endRequest(REQUEST_ID, givenUp(UNEXPECTED_ERROR), { clock })],
     ['dispatched', () => dispatchRequest(REQUEST_ID, noProvider, clock)],
     ['queried', () => queryProvider(REQUEST_ID, noProvider, clock)],
   ])('is not %s: that is an error, and nothing is written', async (_what, act) => {
@@ -86,7 +84,7 @@ describe('a request that ended in a status of another version', () => {
     bucket.put(String(aStoredOutput(0).objectKey));
     const before = everything();
 
-    await expect(closeStoredRequest(REQUEST_ID, { clock })).rejects.toMatchObject(UNKNOWN);
+    await expect(closeRequest(REQUEST_ID, removeFilesOfFailed, { clock })).rejects.toMatchObject(UNKNOWN);
 
     expect(everything()).toEqual(before);
     expect(executions.started).toEqual([]);

@@ -1,8 +1,9 @@
 import { InvokeCommand } from '@aws-sdk/client-lambda';
 import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { failRequest } from '../../../../core/ending/fail-request.ts';
-import { settleRequest } from '../../../../core/ending/settle-request.ts';
+import { endRequest } from '../../../../core/ending/end-request.ts';
+import { failedBeforeStoring } from '../../../../core/ending/failed.ts';
+import { settled } from '../../../../core/ending/settled.ts';
 import type { Failure } from '../../../../core/errors.ts';
 import type { ImageRequest, StoredOutput } from '../../../../core/requests/request-rules.ts';
 import {
@@ -50,7 +51,7 @@ describe('settling a request', () => {
   test('with every output delivered charges the whole debit and does not touch the account', async () => {
     given({ images: 2, outputs: outputs(2, 0) });
 
-    await settleRequest(REQUEST_ID, clock);
+    await endRequest(REQUEST_ID, settled, { clock });
 
     expect(request()).toMatchObject({
       status: 'succeeded',
@@ -77,7 +78,7 @@ describe('settling a request', () => {
   ])('refunds exactly what was not delivered when %s', async (_, stored, cost, refund) => {
     given(stored);
 
-    await settleRequest(REQUEST_ID, clock);
+    await endRequest(REQUEST_ID, settled, { clock });
 
     expect(request()).toMatchObject({
       status: 'succeeded',
@@ -109,7 +110,7 @@ describe('settling a request', () => {
   ])('fails it with internal_error and refunds all of it when %s', async (_, none) => {
     given({ images: 2, outputs: none });
 
-    await settleRequest(REQUEST_ID, clock);
+    await endRequest(REQUEST_ID, settled, { clock });
 
     expect(request()).toMatchObject({ status: 'failed', error: NOTHING_STORED, refundThousandths: 8_000 });
     expect(request()).not.toHaveProperty('costThousandths');
@@ -120,7 +121,7 @@ describe('settling a request', () => {
   test('leaves a failed request due: another run may have stored files', async () => {
     given({ outputs: [{ index: 0 }], GSI1PK: 'DUE#START#0' });
 
-    await settleRequest(REQUEST_ID, clock);
+    await endRequest(REQUEST_ID, settled, { clock });
 
     expect(request()).toMatchObject({ status: 'failed', ...CHECK });
   });
@@ -136,7 +137,7 @@ describe('settling a request', () => {
         const results = stored.slice(0, images).map((ok, index) => (ok ? aStoredOutput(index) : { index }));
         given({ images, unitPriceThousandths, outputs: results });
 
-        await settleRequest(REQUEST_ID, clock);
+        await endRequest(REQUEST_ID, settled, { clock });
 
         const { costThousandths: cost = 0, refundThousandths: refund } = request() ?? {};
         expect(Number(cost) + Number(refund)).toBe(images * unitPriceThousandths);
@@ -152,7 +153,7 @@ describe('settling a request', () => {
     given({ outputs: outputs(1, 0), retentionDays: 2 });
 
     await withEnvironment({ OUTPUT_TTL_SECONDS: '10' }, () =>
-      settleRequest(REQUEST_ID, tickingClock(7, atSeconds(0.5))),
+      endRequest(REQUEST_ID, settled, { clock: tickingClock(7, atSeconds(0.5)) }),
     );
 
     const finishedAt = Date.parse(String(request()?.finishedAt));
@@ -165,7 +166,7 @@ describe('failing a request', () => {
   test.each(['queued', 'processing'] as const)('that is %s refunds all of it', async (status) => {
     given({ status, images: 3, outputs: outputs(2, 0) });
 
-    await failRequest(REQUEST_ID, FAILURE, clock);
+    await endRequest(REQUEST_ID, failedBeforeStoring(FAILURE), { clock });
 
     expect(request()).toMatchObject({
       status: 'failed',
@@ -183,7 +184,7 @@ describe('failing a request', () => {
     memory.patch(endUserKey(ACCOUNT_ID, EMAIL), { blockedAt: NOW.toISOString() });
     memory.patch(accountKey(ACCOUNT_ID), { blockedAt: NOW.toISOString() });
 
-    await failRequest(REQUEST_ID, FAILURE, clock);
+    await endRequest(REQUEST_ID, failedBeforeStoring(FAILURE), { clock });
 
     expect(request()?.status).toBe('failed');
     expect(account()).toMatchObject({ balanceThousandths: 104_000 });
@@ -210,7 +211,7 @@ describe('settling a request for a video', () => {
   ])('%s', async (_, videos, expected) => {
     putRequest(memory, aVideoRequest({ status: 'processing', billedSeconds: 12, outputs: videos }));
 
-    await settleRequest(VIDEO_ID, clock);
+    await endRequest(VIDEO_ID, settled, { clock });
 
     const video = memory.get(requestKey(VIDEO_ID));
     expect(video).toMatchObject(expected);
@@ -224,10 +225,10 @@ test('A webhook whose first attempt cannot be asked for is asked for by the next
   given({ outputs: outputs(1, 0), webhookUrl });
   lambda.on(InvokeCommand).rejects(new Error('throttled'));
 
-  await expect(settleRequest(REQUEST_ID, clock)).rejects.toThrow('throttled');
+  await expect(endRequest(REQUEST_ID, settled, { clock })).rejects.toThrow('throttled');
   expect(dueKeyOf()).toEqual(EXPIRE);
   lambda.on(InvokeCommand).resolves({ StatusCode: 202 });
-  await settleRequest(REQUEST_ID, clock);
+  await endRequest(REQUEST_ID, settled, { clock });
 
   expect(firstAttempts()).toEqual([REQUEST_ID, REQUEST_ID]);
   expect(memory.get(webhookAttemptKey(REQUEST_ID, REQUEST_ID, 1))).toMatchObject({

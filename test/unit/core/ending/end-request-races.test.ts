@@ -1,6 +1,7 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { failRequest } from '../../../../core/ending/fail-request.ts';
-import { settleRequest } from '../../../../core/ending/settle-request.ts';
+import { endRequest } from '../../../../core/ending/end-request.ts';
+import { failedBeforeStoring } from '../../../../core/ending/failed.ts';
+import { settled } from '../../../../core/ending/settled.ts';
 import { accountKey, requestKey } from '../../../../core/table/keys.ts';
 import { ACCOUNT_ID, REQUEST_ID } from '../../builders/entities.ts';
 import { tableError } from '../../builders/table-errors.ts';
@@ -12,8 +13,8 @@ jest.spyOn(Math, 'random').mockReturnValue(0);
 
 describe('ending a request', () => {
   const ends = [
-    ['settling', () => settleRequest(REQUEST_ID, clock)],
-    ['failing', () => failRequest(REQUEST_ID, FAILURE, clock)],
+    ['settling', () => endRequest(REQUEST_ID, settled, { clock })],
+    ['failing', () => endRequest(REQUEST_ID, failedBeforeStoring(FAILURE), { clock })],
   ] as const;
 
   test.each(ends)('by %s a second time writes nothing', async (_, end) => {

@@ -1,12 +1,9 @@
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
-import {
-  closeStoredRequest,
-  failRequest,
-  failStoredRequest,
-  settleOrFailRequest,
-} from '../../../../core/ending/fail-request.ts';
+import { closeRequest } from '../../../../core/ending/close-request.ts';
+import { endRequest } from '../../../../core/ending/end-request.ts';
+import { failed, failedBeforeStoring, givenUp, removeFilesOfFailed } from '../../../../core/ending/failed.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { keepStoring, recordOutputs } from '../../../../core/requests/requests.ts';
 import { countName } from '../../../../core/route-pauses/pause-rules.ts';
@@ -42,7 +39,9 @@ describe('failing a request that has no files', () => {
       throw new Error('the function died');
     };
 
-    await expect(failRequest(REQUEST_ID, FAILURE, clock)).rejects.toThrow('the function died');
+    await expect(endRequest(REQUEST_ID, failedBeforeStoring(FAILURE), { clock })).rejects.toThrow(
+      'the function died',
+    );
 
     const { status, GSI1PK } = request() ?? {};
     expect({ status, GSI1PK }).toEqual({ status: 'failed' });
@@ -61,7 +60,8 @@ describe('failing a request that has a permit', () => {
   const limited = { MODEL_ROUTES: JSON.stringify({ xQI3Pro: routes }) };
   const permit = { used: 1, [permitAttribute(REQUEST_ID)]: { takenMs: 1, weight: 1 } };
   const released = { ...routeLimitKey(route), used: 0 };
-  const fail = () => withEnvironment(limited, () => failRequest(REQUEST_ID, FAILURE, clock));
+  const fail = () =>
+    withEnvironment(limited, () => endRequest(REQUEST_ID, failedBeforeStoring(FAILURE), { clock }));
 
   test('counts its failed task once, and releases the permit', async () => {
     given({ assignment });
@@ -90,7 +90,7 @@ describe('failing a request that has a permit', () => {
     memory.client
       .on(UpdateCommand, { Key: routeLimitKey(route) }, false)
       .callsFake((input) => memory.update(input));
-    await withEnvironment(limited, () => closeStoredRequest(REQUEST_ID, { clock }));
+    await withEnvironment(limited, () => closeRequest(REQUEST_ID, removeFilesOfFailed, { clock }));
 
     expect(memory.get(routeLimitKey(route))).toEqual(released);
     expect(request()).not.toHaveProperty('GSI1PK');
@@ -98,7 +98,7 @@ describe('failing a request that has a permit', () => {
 });
 
 describe('failing a request that may have files', () => {
-  const fail = (requestId = REQUEST_ID) => failStoredRequest(requestId, FAILURE, clock);
+  const fail = (requestId = REQUEST_ID) => endRequest(requestId, failed(FAILURE), { clock });
   const filesOf = (requestId: string) => `outputs/${requestId}/`;
   const keys = () => [...bucket.objects.keys()];
 
@@ -151,7 +151,7 @@ describe('failing a request that may have files', () => {
     expect(request()?.GSI1PK).toBeDefined();
     expect(keys()).toHaveLength(1);
 
-    await closeStoredRequest(REQUEST_ID);
+    await closeRequest(REQUEST_ID, removeFilesOfFailed);
     expect(request()?.GSI1PK).toBeUndefined();
     expect(keys()).toEqual([]);
   });
@@ -178,15 +178,23 @@ describe('giving up a request that a run of the storing step still works for', (
   ])('which %s meanwhile, delivers them', async (_, write) => {
     memory.beforeTransaction = (attempt) => attempt === 1 && write();
 
-    await settleOrFailRequest(REQUEST_ID, FAILURE, clock);
+    await endRequest(REQUEST_ID, givenUp(FAILURE), { clock });
 
     expect(request()).toMatchObject({ status: 'succeeded', outputs });
+  });
+
+  test('and cannot record what is kept, ends in an error and changes nothing', async () => {
+    given({ status: 'queued', storedSoFar: outputs });
+
+    await expect(endRequest(REQUEST_ID, givenUp(FAILURE), { clock })).rejects.toThrow('is not ended');
+
+    expect(request()).toMatchObject({ status: 'queued', storedSoFar: outputs });
   });
 
   test('while an operator fails it, fails it', async () => {
     memory.beforeTransaction = (attempt) => attempt === 1 && recordOutputs(REQUEST_ID, outputs);
 
-    await failStoredRequest(REQUEST_ID, FAILURE, clock, { operatorNote: 'stuck' });
+    await endRequest(REQUEST_ID, failed(FAILURE), { clock, operatorNote: 'stuck' });
 
     expect(request()).toMatchObject({ status: 'failed', error: FAILURE });
   });
@@ -195,7 +203,8 @@ describe('giving up a request that a run of the storing step still works for', (
 test('an operator’s note, and the writes beside it, are made by the failure that ends the request, and by no other', async () => {
   const audit = { PK: 'AUDIT', SK: 'AUDIT' };
   const fail = () =>
-    failStoredRequest(REQUEST_ID, FAILURE, clock, {
+    endRequest(REQUEST_ID, failed(FAILURE), {
+      clock,
       operatorNote: 'Asked for by mail.',
       extraWrites: [putWrite(audit)],
     });
