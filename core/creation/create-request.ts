@@ -4,7 +4,7 @@ import type { CreationWork } from '../concurrency/work-allowance.ts';
 import { ConflictError, PaymentRequiredError } from '../errors.ts';
 import { startWorkflow } from '../executions/executions.ts';
 import { startFirstAttempt } from '../executions/invoke-later.ts';
-import { countMetric, logger, METRIC } from '../observability.ts';
+import { countMetric, logger, METRIC, runOrLog } from '../observability.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { leavesOutcomeOpen } from '../table/outcomes.ts';
@@ -100,9 +100,9 @@ const reported = async (error: unknown, account: Account, now: Date): Promise<un
 
 /** Reports a refusal for want of balance to the account's webhook. A failure to report is only logged. */
 const tellExhausted = (account: Account, refusal: PaymentRequiredError, now: Date): Promise<void> =>
-  insertExhaustedEvent(account, refusal, now)
-    .then(reportEvent)
-    .catch((error: Error) => logger.error('an exhausted balance could not be reported', { error }));
+  runOrLog({ message: 'an exhausted balance could not be reported' }, async () =>
+    reportEvent(await insertExhaustedEvent(account, refusal, now)),
+  );
 
 /**
  * Starts the delivery of a balance event, if the debit made an event. If the start fails, the reconciler makes up for the start
@@ -110,9 +110,8 @@ const tellExhausted = (account: Account, refusal: PaymentRequiredError, now: Dat
  */
 const reportEvent = async (eventId: string | undefined): Promise<void> => {
   if (eventId === undefined) return;
-  await startFirstAttempt(eventId).catch((error: Error) =>
-    logger.warn('the delivery of a balance event could not be started', { eventId, error }),
-  );
+  const failure = { message: 'the delivery of a balance event could not be started', eventId };
+  await runOrLog({ ...failure, level: 'warn' }, () => startFirstAttempt(eventId));
 };
 
 /**
@@ -156,9 +155,8 @@ const complete = async (done: WrittenCreation | RepeatedCreation): Promise<Creat
   logger.info('creation accepted', { requestId, accountId, model, replayed });
   if (!replayed) {
     countMetric(METRIC.requestCreated, { model });
-    const started = startWorkflow(request).catch((error: Error) =>
-      logger.error('an execution could not be started', { requestId, error }),
-    );
+    const failure = { message: 'an execution could not be started', requestId };
+    const started = runOrLog(failure, () => startWorkflow(request));
     await Promise.all([started, reportEvent(done.eventId)]);
   }
   return { request, replayed };
