@@ -89,7 +89,7 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'No change is of nothing.',
   ],
   [
-    'boundary moved in core/admission/admission.ts quietly: clock.now().getTime() < endMs => clock.now().getTime() <= endMs',
+    'boundary moved in core/admission/admission.ts isDone: clock.now().getTime() < endMs => clock.now().getTime() <= endMs',
     'It then tries for a millisecond longer.',
   ],
   [
