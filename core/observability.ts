@@ -160,6 +160,30 @@ export const measure = <Name extends Measure>(
   write(name, dimensions, value);
 };
 
+/** The line of the log about failed work, with its fields. The level is `error` unless given. */
+interface FailureLine {
+  message: string;
+  level?: 'warn' | 'error';
+  [field: string]: unknown;
+}
+
+/**
+ * Runs work whose failure must not fail the caller. An error is logged, and the result is then that of `otherwise`: undefined by
+ * default. Never rejects.
+ */
+export const runOrLog = async <T, Otherwise = undefined>(
+  { message, level = 'error', ...fields }: FailureLine,
+  work: () => Promise<T>,
+  otherwise?: () => Otherwise,
+): Promise<T | Otherwise> => {
+  try {
+    return await work();
+  } catch (error) {
+    logger[level](message, { ...fields, error: error as Error });
+    return otherwise?.() as Otherwise;
+  }
+};
+
 /**
  * The items as `read` returns them, in order. An item for which `read` throws is left out, logged by `idOf` and counted: one item
  * of another release does not break a whole page.

@@ -1,5 +1,7 @@
+import { Session } from 'node:inspector/promises';
 import { setFlagsFromString } from 'node:v8';
 import vm from 'node:vm';
+import { CoverageInstrumenter } from 'collect-v8-coverage';
 import NodeEnvironment from 'jest-environment-node';
 
 /**
@@ -19,3 +21,24 @@ vm.compileFunction = (code, parameters, { importModuleDynamically, ...options } 
     parameters,
     /\bimport\s*\(/.test(code) ? { importModuleDynamically, ...options } : options,
   );
+
+/** The inspector's session that counts for all test files of this worker, under `--coverage`. */
+let counting: Session | undefined;
+
+/**
+ * Counts for coverage from a worker's first test file to its last. Jest begins anew for each file, with a debugger: each time, V8 walks the
+ * whole heap, which was half of the processor time of a run.
+ */
+CoverageInstrumenter.prototype.startInstrumenting = async () => {
+  if (counting) return;
+  counting = new Session();
+  counting.connect();
+  await counting.post('Profiler.enable');
+  await counting.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
+};
+
+/** Returns what ran since the last call: V8 sets its counters back. */
+CoverageInstrumenter.prototype.stopInstrumenting = async () => {
+  if (!counting) throw new Error('Coverage is not counted yet.');
+  return (await counting.post('Profiler.takePreciseCoverage')).result;
+};

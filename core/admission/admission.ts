@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { logger } from '../observability.ts';
+import { runOrLog } from '../observability.ts';
 import { MOST_RETRY_AFTER_SECONDS } from '../provider-calls/attempt-rules.ts';
 import { listRouteNames } from '../provider-calls/model-routes.ts';
 import { routesOfRequest, type StoredRequest, type StoredStatus } from '../requests/request-rules.ts';
@@ -66,7 +66,7 @@ export const returnPermit = async (
 
 /** Lets no call of a route start for so long: the provider was too busy. */
 export const postponeRoute = (limit: RouteLimit, seconds: number, clock: Clock): Promise<boolean> =>
-  quietly(limit.name, clock, () => {
+  isDone(limit.name, clock, () => {
     const now = clock.now();
     return postponeStarts(limit, now.getTime() + Math.min(seconds, MOST_RETRY_AFTER_SECONDS) * 1000, now);
   });
@@ -90,7 +90,7 @@ export const releasePermit = async (
   takenMs?: number,
 ): Promise<boolean> =>
   !keepsPermits(route) ||
-  quietly(request.requestId, clock, () => returnPermit(route, request, clock, takenMs));
+  isDone(request.requestId, clock, () => returnPermit(route, request, clock, takenMs));
 
 /** Whether a request may have a permit that is not known to be released. */
 export const mayHavePermit = (request: StoredRequest): boolean =>
@@ -126,7 +126,7 @@ export const leaveNamedRoutes = (
   routes: readonly string[],
   clock: Clock,
 ): Promise<boolean> =>
-  quietly(request.requestId, clock, async () => {
+  isDone(request.requestId, clock, async () => {
     for (const route of routes) {
       if (!hasQueue(route)) continue;
       await removeQueueEntry(route, request);
@@ -137,14 +137,12 @@ export const leaveNamedRoutes = (
 /** Time in which transient errors are retried. */
 const GIVE_BACK_MS = 5_000;
 
-/** Whether something was done; an error is logged, and must not cost a request its result. */
-const quietly = async (of: string, clock: Clock, act: () => Promise<unknown>): Promise<boolean> => {
+/** Whether an act at a route was done, with retries. An error is logged, and does not cost the request its result. */
+const isDone = (of: string, clock: Clock, act: () => Promise<unknown>): Promise<boolean> => {
   const endMs = clock.now().getTime() + GIVE_BACK_MS;
-  try {
+  const retried = async (): Promise<boolean> => {
     await keepTrying(act, () => clock.now().getTime() < endMs);
     return true;
-  } catch (error) {
-    logger.error('a permit could not be released', { of, error: error as Error });
-    return false;
-  }
+  };
+  return runOrLog({ message: 'a permit could not be released', of }, retried, () => false);
 };

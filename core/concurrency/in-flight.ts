@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { ServiceError } from '../errors.ts';
-import { logger } from '../observability.ts';
+import { runOrLog } from '../observability.ts';
 import { type InFlightKind, type ItemKey, inFlightKey, TTL_ATTRIBUTE } from '../table/keys.ts';
 import { type StoredItem, updateOf } from '../table/table.ts';
 import { writeOnCondition, writeUnlessRefused } from '../table/transactions.ts';
@@ -68,7 +68,7 @@ export const withinLimits = async <T>(
     free = ({ isFree }) => isFree?.(error) ?? false;
     throw error;
   } finally {
-    await Promise.all(held.map((slot) => freeQuietly(slot, free(slot))));
+    await Promise.all(held.map((slot) => freeOrLog(slot, free(slot))));
   }
 };
 
@@ -225,10 +225,5 @@ export const freeSlot = async ({ key, attribute, holder }: HeldSlot, giveBack = 
 };
 
 /** A slot that could not be freed is free when its lease ends, and the work is done. */
-const freeQuietly = async (slot: HeldSlot, giveBack: boolean): Promise<void> => {
-  try {
-    await freeSlot(slot, giveBack);
-  } catch (error) {
-    logger.warn('a slot could not be freed', { error: error as Error });
-  }
-};
+const freeOrLog = (slot: HeldSlot, giveBack: boolean): Promise<void> =>
+  runOrLog({ message: 'a slot could not be freed', level: 'warn' }, () => freeSlot(slot, giveBack));

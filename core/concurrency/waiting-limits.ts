@@ -1,7 +1,7 @@
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { clientOptions } from '../aws-clients.ts';
 import { cachedFor } from '../cached.ts';
-import { logger } from '../observability.ts';
+import { runOrLog } from '../observability.ts';
 import { type InFlightKind, inFlightKey } from '../table/keys.ts';
 import { accountLimit, type DividedLimit, type InFlightLimit } from './in-flight.ts';
 
@@ -47,10 +47,11 @@ export const waitingLimits = async (
 };
 
 const quota = (now: Date): Promise<number> =>
-  executionsAtOnce(now).catch((error: Error) => {
-    logger.warn('the concurrency of the AWS account could not be read', { error });
-    return SMALLEST_QUOTA;
-  });
+  runOrLog(
+    { message: 'the concurrency of the AWS account could not be read', level: 'warn' },
+    () => executionsAtOnce(now),
+    () => SMALLEST_QUOTA,
+  );
 
 const atLeastOne = (slots: number): number => Math.max(1, Math.floor(slots));
 

@@ -13,17 +13,19 @@ import {
   openEntry,
   takeKeyed,
 } from './collection.ts';
-import { createRequest } from './create-request.ts';
+import { finishCreation, type PreparedCreation, prepareCreation } from './create-request.ts';
 import { loadCreationFacts } from './judge-creation.ts';
 import type { Submission } from './submission.ts';
-import { type JudgedCreation, writeCreation } from './write-creation.ts';
+import type { RepeatedCreation } from './write-creation.ts';
 
 /** Files of a call that are stored at once. */
 const AT_ONCE = 5;
 
+type TypedUpload = ReturnType<typeof typedUpload>;
+
 /** The storage of a call's files. A removal that fails in part is left to the bucket's lifecycle. */
 export interface FileStore {
-  store: (upload: OwnUpload & { contentType: string }) => Promise<void>;
+  store: (upload: TypedUpload) => Promise<void>;
   remove: (objectKeys: string[]) => Promise<unknown>;
 }
 
@@ -38,26 +40,20 @@ export const createForCall = async (
   call: LongCall,
   { uploads, store, remove }: { uploads: OwnUpload[] } & Partial<FileStore>,
 ): Promise<Held | undefined> => {
-  const { idempotency, now, ok } = submission;
+  const { now, ok } = submission;
   const requestId = newRequestId(call.kind, now);
   const held = heldBy(call, requestId);
-  let stored: OwnUpload[] = [];
-  const write = async (judged: JudgedCreation) => {
-    const handles = inputFilesOf(judged.request).map(({ url }) => url);
-    const typed = uploads.map((upload) => typedUpload(upload, handles));
-    stored = typed;
-    if (store) await inParallel(typed, AT_ONCE, store);
-    const record = idempotencyRecordOf(call, requestId, idempotency?.fingerprint);
-    return writeCreation({ ...judged, idempotency: record });
-  };
+  let stored: TypedUpload[] = [];
   const discard = () => remove?.(stored.map(({ objectKey }) => objectKey));
   const isOpened = ok && !call.isKeyed;
   if (isOpened) await openEntry(held, now);
   try {
     const facts = await loadCreationFacts(account.accountId, submission);
     const carried = new Map(uploads.map(({ objectKey, bytes }) => [objectKey, bytes]));
-    const ways = { write, requestId, carried };
-    const { request, replayed } = await createRequest(account, submission, facts, ways);
+    const prepared = await prepareCreation(account, submission, facts, { requestId, carried });
+    stored = typedUploads(uploads, prepared);
+    if (store) await inParallel(stored, AT_ONCE, store);
+    const { request, replayed } = await finishCreation(recordedFor(call, prepared));
     if (!replayed) return held;
     await discard();
     return await takeKeyed(call, request.requestId, now);
@@ -70,4 +66,26 @@ export const createForCall = async (
     if (left === 'taken') return undefined;
     throw error;
   }
+};
+
+/** The files of a creation with their measured types; none for a repeated creation. */
+const typedUploads = (
+  uploads: readonly OwnUpload[],
+  creation: PreparedCreation | RepeatedCreation,
+): TypedUpload[] => {
+  if (creation.kind === 'repeated') return [];
+  const handles = inputFilesOf(creation.judged.request).map(({ url }) => url);
+  return uploads.map((upload) => typedUpload(upload, handles));
+};
+
+/** A creation whose idempotency record is that of the call. */
+const recordedFor = (
+  call: LongCall,
+  creation: PreparedCreation | RepeatedCreation,
+): PreparedCreation | RepeatedCreation => {
+  if (creation.kind === 'repeated') return creation;
+  const { judged } = creation;
+  const { request, idempotency } = judged;
+  const record = idempotencyRecordOf(call, request.requestId, idempotency?.fingerprint);
+  return { ...creation, judged: { ...judged, idempotency: record } };
 };

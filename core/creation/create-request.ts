@@ -4,16 +4,27 @@ import type { CreationWork } from '../concurrency/work-allowance.ts';
 import { ConflictError, PaymentRequiredError } from '../errors.ts';
 import { startWorkflow } from '../executions/executions.ts';
 import { startFirstAttempt } from '../executions/invoke-later.ts';
-import { countMetric, logger, METRIC } from '../observability.ts';
+import { countMetric, logger, METRIC, runOrLog } from '../observability.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
+import { leavesOutcomeOpen } from '../table/outcomes.ts';
 import { screenPrompt } from './content-filter.ts';
 import { repeatedRequestId } from './idempotency.ts';
 import type { CreationFacts } from './judge-creation.ts';
-import { inputsToMeasure, type WritingWays, writeMeasured } from './measured-creation.ts';
+import {
+  inputsToMeasure,
+  type MeasuredRequest,
+  type MeasuringWays,
+  measureCreation,
+} from './measured-creation.ts';
 import { pricedRequest } from './priced-request.ts';
 import type { Submission } from './submission.ts';
-import type { JudgedCreation, RepeatedCreation, WrittenCreation } from './write-creation.ts';
+import {
+  type JudgedCreation,
+  type RepeatedCreation,
+  type WrittenCreation,
+  writeCreation,
+} from './write-creation.ts';
 
 /** An accepted creation. `replayed`: an earlier call with the same `Idempotency-Key` created the request. */
 export interface Creation {
@@ -21,36 +32,77 @@ export interface Creation {
   replayed: boolean;
 }
 
-/** Replacements for the usual ways to measure and write a creation. The request gets `requestId`, or a new id. */
-export interface CreationWays extends WritingWays {
+/** Replacements for the usual way to measure a creation. The request gets `requestId`, or a new id. */
+interface CreationWays extends MeasuringWays {
   requestId?: string;
 }
 
-/**
- * Accepts a request: judges the submission, measures the inputs, writes the request and starts its execution. A refusal for want
- * of balance is reported to the account's webhook. Throws the errors of `judge` and `writeMeasured`.
- */
+/** A creation that is ready to be written: judged and measured. */
+export interface PreparedCreation {
+  kind: 'prepared';
+  judged: JudgedCreation;
+  discardCopies: MeasuredRequest['discardCopies'];
+}
+
+/** Accepts a request. Throws the errors of `prepareCreation` and `finishCreation`. */
 export const createRequest = async (
   account: Account,
   submission: Submission,
   facts: CreationFacts,
-  { requestId, ...ways }: CreationWays = {},
-): Promise<Creation> => {
+  ways: CreationWays = {},
+): Promise<Creation> => finishCreation(await prepareCreation(account, submission, facts, ways));
+
+/**
+ * Judges a submission, and measures its inputs. The bucket's lifecycle removes the copies of reference videos of a prepared
+ * creation that is never finished. A refusal for want of balance is reported to the account's webhook. Throws the errors of `judge`
+ * and `measureCreation`.
+ */
+export const prepareCreation = async (
+  account: Account,
+  submission: Submission,
+  facts: CreationFacts,
+  { requestId, ...ways }: CreationWays,
+): Promise<PreparedCreation | RepeatedCreation> => {
   try {
     const judged = await judge(account, submission, facts, requestId);
-    return await complete(judged.kind === 'repeated' ? judged : await writeMeasured(judged, facts, ways));
+    if (judged.kind === 'repeated') return judged;
+    const { request, discardCopies } = await measureCreation(judged, facts, ways);
+    return { kind: 'prepared', judged: { ...judged, request }, discardCopies };
   } catch (error) {
-    if (error instanceof PaymentRequiredError && account.balanceWebhook)
-      await tellExhausted(account, error, submission.now);
-    throw error;
+    throw await reported(error, account, submission.now);
   }
+};
+
+/**
+ * Writes a prepared creation, and starts its execution. The copies of reference videos are discarded unless the request may be
+ * written. A refusal for want of balance is reported to the account's webhook. Throws the errors of `writeCreation` and `complete`.
+ */
+export const finishCreation = async (creation: PreparedCreation | RepeatedCreation): Promise<Creation> => {
+  if (creation.kind === 'repeated') return complete(creation);
+  const { judged, discardCopies } = creation;
+  let written: WrittenCreation | RepeatedCreation;
+  try {
+    written = await writeCreation(judged);
+  } catch (error) {
+    if (!leavesOutcomeOpen(error)) await discardCopies();
+    throw await reported(error, judged.account, judged.now);
+  }
+  if (written.kind === 'repeated') await discardCopies();
+  return complete(written);
+};
+
+/** The error of a creation. A refusal for want of balance is reported to the account's webhook. */
+const reported = async (error: unknown, account: Account, now: Date): Promise<unknown> => {
+  if (error instanceof PaymentRequiredError && account.balanceWebhook)
+    await tellExhausted(account, error, now);
+  return error;
 };
 
 /** Reports a refusal for want of balance to the account's webhook. A failure to report is only logged. */
 const tellExhausted = (account: Account, refusal: PaymentRequiredError, now: Date): Promise<void> =>
-  insertExhaustedEvent(account, refusal, now)
-    .then(reportEvent)
-    .catch((error: Error) => logger.error('an exhausted balance could not be reported', { error }));
+  runOrLog({ message: 'an exhausted balance could not be reported' }, async () =>
+    reportEvent(await insertExhaustedEvent(account, refusal, now)),
+  );
 
 /**
  * Starts the delivery of a balance event, if the debit made an event. If the start fails, the reconciler makes up for the start
@@ -58,9 +110,8 @@ const tellExhausted = (account: Account, refusal: PaymentRequiredError, now: Dat
  */
 const reportEvent = async (eventId: string | undefined): Promise<void> => {
   if (eventId === undefined) return;
-  await startFirstAttempt(eventId).catch((error: Error) =>
-    logger.warn('the delivery of a balance event could not be started', { eventId, error }),
-  );
+  const failure = { message: 'the delivery of a balance event could not be started', eventId };
+  await runOrLog({ ...failure, level: 'warn' }, () => startFirstAttempt(eventId));
 };
 
 /**
@@ -104,9 +155,8 @@ const complete = async (done: WrittenCreation | RepeatedCreation): Promise<Creat
   logger.info('creation accepted', { requestId, accountId, model, replayed });
   if (!replayed) {
     countMetric(METRIC.requestCreated, { model });
-    const started = startWorkflow(request).catch((error: Error) =>
-      logger.error('an execution could not be started', { requestId, error }),
-    );
+    const failure = { message: 'an execution could not be started', requestId };
+    const started = runOrLog(failure, () => startWorkflow(request));
     await Promise.all([started, reportEvent(done.eventId)]);
   }
   return { request, replayed };

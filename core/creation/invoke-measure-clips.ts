@@ -2,7 +2,7 @@ import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { isThrottlingError } from '@smithy/core/retry';
 import { CALL_LIMITS, clientOptions } from '../aws-clients.ts';
 import { requiredEnv } from '../environment.ts';
-import { logger } from '../observability.ts';
+import { logger, runOrLog } from '../observability.ts';
 import {
   type InputMeasure,
   InputMeasures,
@@ -58,15 +58,12 @@ const measuresIn = (answer: string): InputMeasure[] | undefined => {
  * remaining copies after two days.
  */
 export const invokeDiscardClips = async ({ requestId, files }: InputsToMeasure): Promise<void> => {
-  try {
-    const { FunctionError } = await invoke(
-      { requestId, left: files.filter(({ medium }) => medium === 'video').length },
-      DISCARD_MS,
-    );
-    if (FunctionError !== undefined) logger.warn('copies of clips could not be removed', { requestId });
-  } catch (error) {
-    logger.warn('copies of clips could not be removed', { requestId, error: error as Error });
-  }
+  const message = 'copies of clips could not be removed';
+  await runOrLog({ message, level: 'warn', requestId }, async () => {
+    const left = files.filter(({ medium }) => medium === 'video').length;
+    const { FunctionError } = await invoke({ requestId, left }, DISCARD_MS);
+    if (FunctionError !== undefined) logger.warn(message, { requestId });
+  });
 };
 
 const invoke = async (work: MeasuringWork, limitMs: number) => {

@@ -9,7 +9,6 @@ import { clipKeys } from '../object-keys.ts';
 import { earlyLimitsOf, inputRoutesOf } from '../provider-calls/model-routes.ts';
 import { type InputFile, inputFilesOf, withInputFiles } from '../requests/input-files.ts';
 import type { StoredRequest, VideoRequest } from '../requests/request-rules.ts';
-import { leavesOutcomeOpen } from '../table/outcomes.ts';
 import { addSeconds, systemClock, toInstant } from '../time.ts';
 import { typedHandle } from '../uploads/own-upload.ts';
 import { billedSeconds, type ClipLimits, clipProblems } from './create-video-rules.ts';
@@ -23,12 +22,7 @@ import { invokeDiscardClips, invokeMeasureClips } from './invoke-measure-clips.t
 import { type CreationFacts, routeFactsOf } from './judge-creation.ts';
 import { judgeInputs } from './judge-inputs.ts';
 import { withClips, withFirstRoute } from './new-request.ts';
-import {
-  type JudgedCreation,
-  type RepeatedCreation,
-  type WrittenCreation,
-  writeCreation,
-} from './write-creation.ts';
+import type { JudgedCreation } from './write-creation.ts';
 
 /**
  * Limit on an account's creations that measure inputs at once: each waits for `measure-clips`, whose concurrency all accounts
@@ -41,9 +35,6 @@ const LEASE_SECONDS = 25;
 /** A request with inputs to measure, and its account as read before. */
 type ToMeasure = Pick<JudgedCreation, 'request' | 'account' | 'now'>;
 
-/** Writes a judged creation. */
-type Write = (judged: JudgedCreation) => Promise<WrittenCreation | RepeatedCreation>;
-
 /** The calls that measure inputs, and remove the copies of a refused creation. */
 export interface Measuring {
   measure: (inputs: InputsToMeasure) => Promise<InputMeasure[]>;
@@ -51,15 +42,17 @@ export interface Measuring {
 }
 
 /** Replacements for the usual way to measure inputs. */
-interface MeasuringWays {
+export interface MeasuringWays {
   measuring?: Measuring | undefined;
   /** The bytes of files that came with the creation, by handle. */
   carried?: Carried;
 }
 
-/** Replacements for the usual ways to measure and write a creation. `write` also stores the files that came with the creation. */
-export interface WritingWays extends MeasuringWays {
-  write?: Write;
+/** A request with the results of measuring its inputs. */
+export interface MeasuredRequest {
+  request: StoredRequest;
+  /** Removes the copies of the reference videos, when the request is surely not written. */
+  discardCopies: () => Promise<void>;
 }
 
 type Carried = ReadonlyMap<string, Uint8Array>;
@@ -71,35 +64,20 @@ export const inputsToMeasure = (request: StoredRequest): InputFile[] =>
   inputFilesOf(request).filter(({ medium, url }) => medium === 'video' || parseHandle(url));
 
 /**
- * Writes a creation once its inputs are measured. Throws what `write` and `withMeasuredInputs` throw.
- */
-export const writeMeasured = (
-  judged: JudgedCreation,
-  facts: CreationFacts,
-  { write = writeCreation, ...ways }: WritingWays,
-): Promise<WrittenCreation | RepeatedCreation> =>
-  withMeasuredInputs(judged, facts, ways, async (request) => {
-    const written = await write({ ...judged, request });
-    return { result: written, needsCopies: written.kind === 'written' };
-  });
-
-/**
- * Measures the inputs of a request, copies its reference videos into the bucket, and calls `use` with the measured request. The
- * copies are removed when `use` does not need copies or throws, unless the request may have been written after all. The bucket's
- * lifecycle removes copies that a dead process or a failed removal leaves.
+ * Measures the inputs of a request, and copies its reference videos into the bucket. The bucket's lifecycle removes copies that
+ * nobody discards.
  *
- * Throws what `use` and `measure` throw, and `ValidationError` for files that cannot be used. Throws `ServiceError` with
- * `rate_limited` when too many requests are being measured, or the account's allowance of the hour is used up.
+ * Throws what `measure` throws, and `ValidationError` for files that cannot be used. Throws `ServiceError` with `rate_limited` when
+ * too many requests are being measured, or the account's allowance of the hour is used up.
  */
-export const withMeasuredInputs = async <Result>(
+export const measureCreation = async (
   { request, account: { accountId, earnedWork }, now }: ToMeasure,
   facts: CreationFacts,
-  { measuring = MEASURE_CLIPS, carried = new Map() }: MeasuringWays,
-  use: (measured: StoredRequest) => Promise<{ result: Result; needsCopies: boolean }>,
-): Promise<Result> => {
+  { measuring = MEASURE_CLIPS, carried = new Map() }: MeasuringWays = {},
+): Promise<MeasuredRequest> => {
   const { measure, discard } = measuring;
   const inputs = inputsToMeasure(request);
-  if (inputs.length === 0) return (await use(request)).result;
+  if (inputs.length === 0) return { request, discardCopies: async () => undefined };
   const limit = {
     slots: MEASURING_SLOTS,
     leaseSeconds: LEASE_SECONDS,
@@ -107,21 +85,16 @@ export const withMeasuredInputs = async <Result>(
   };
   const slots = await waitingLimits('clips', accountId, limit, now);
   const work = await workFor({ request, now }, inputs, carried);
-  let measures: InputMeasure[] | undefined;
-  let measured: StoredRequest | undefined;
   const discardCopies = async () => {
     if (work.files.some(({ medium }) => medium === 'video')) await discard(work);
   };
+  let measures: InputMeasure[] | undefined;
   try {
     measures = await withSlots(slots, systemClock, tooManyInputs, () => measure(work));
-    measured = withMeasures(request, inputs, measures, { facts, carried });
-    const { result, needsCopies } = await use(measured);
-    if (!needsCopies) await discardCopies();
-    return result;
+    return { request: withMeasures(request, inputs, measures, { facts, carried }), discardCopies };
   } catch (error) {
     const mayBeCopied = measures ? measures.some(isCopied) : !isThrottled(error);
-    const mayBeWritten = measured !== undefined && leavesOutcomeOpen(error);
-    if (mayBeCopied && !mayBeWritten) await discardCopies();
+    if (mayBeCopied) await discardCopies();
     throw error;
   }
 };

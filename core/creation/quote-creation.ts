@@ -8,7 +8,7 @@ import type { Instant } from '../time.ts';
 import { budgetOwners } from './budget-owners.ts';
 import { screenPrompt } from './content-filter.ts';
 import type { CreationFacts } from './judge-creation.ts';
-import { inputsToMeasure, type Measuring, withMeasuredInputs } from './measured-creation.ts';
+import { inputsToMeasure, type Measuring, measureCreation } from './measured-creation.ts';
 import { pricedRequest } from './priced-request.ts';
 import type { QuoteAnswer } from './quote-answers.ts';
 import type { Submission } from './submission.ts';
@@ -32,14 +32,9 @@ export const quoteCreation = async (
   if (price > balance && inputsToMeasure(priced).length > 0)
     throw new PaymentRequiredError(price, balance, ledgerEntries);
   if (price <= balance) await screenPrompt(account, priced.prompt);
-  const request = await withMeasuredInputs(
-    { request: priced, account, now },
-    facts,
-    { measuring },
-    async (measured) => ({
-      ...{ result: measured, needsCopies: false },
-    }),
-  );
+  const judged = { request: priced, account, now };
+  const { request, discardCopies } = await measureCreation(judged, facts, { measuring });
+  await discardCopies();
   const owners = budgetOwners(request, account, facts.endUser, keyId);
   const budgets = await Promise.all(
     owners.map(async (owner) =>

@@ -1,6 +1,6 @@
 import { inParallel } from '../concurrency/in-parallel.ts';
 import { newDeletionId, requestKindOf } from '../ids.ts';
-import { logger } from '../observability.ts';
+import { logger, runOrLog } from '../observability.ts';
 import { removeRequest } from '../requests/deleted-requests.ts';
 import { isRemoved, isTerminal, type StoredRequest, statusAt } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
@@ -54,15 +54,14 @@ const deletionOf = (
     const isExpired = statusAt(request, now) === 'expired';
     let deletion: Deletion = isAbsent ? { outcome: 'not_found' } : { outcome: 'deleted', removedObjects: 0 };
     record(deletion);
-    try {
-      await finishDeletion(deleted, (removedObjects) => {
+    const failure = { message: 'a deletion is left to the reconciler', level: 'warn', requestId } as const;
+    await runOrLog(failure, () =>
+      finishDeletion(deleted, (removedObjects) => {
         if (isAbsent || isExpired) return;
         deletion = { outcome: 'deleted', removedObjects };
         record(deletion);
-      });
-    } catch (error) {
-      logger.warn('a deletion is left to the reconciler', { requestId, error: error as Error });
-    }
+      }),
+    );
     return deletion;
   };
 };

@@ -1,5 +1,5 @@
 import { removeObjects } from '../files/bucket.ts';
-import { countMetric, logger, METRIC } from '../observability.ts';
+import { countMetric, logger, METRIC, runOrLog } from '../observability.ts';
 import { possibleFilesOf } from '../requests/file-kinds.ts';
 import { type StoredRequest, statusAt } from '../requests/request-rules.ts';
 import { findRequest, markExpired, postponeExpiry } from '../requests/requests.ts';
@@ -27,7 +27,7 @@ export const expireRequests = async (
   requestIds: readonly string[],
   clock: Clock = systemClock,
 ): Promise<void> => {
-  const found = await Promise.all(requestIds.map((id) => logged(id, () => findRequest(id))));
+  const found = await Promise.all(requestIds.map((id) => runOrLog(failureOf(id), () => findRequest(id))));
   const now = clock.now();
   const files = new Map<StoredRequest, string[]>();
   for (const request of found) {
@@ -36,7 +36,7 @@ export const expireRequests = async (
   const left = new Set(await removeObjects([...files.values()].flat()));
   await Promise.all(
     [...files].map(([request, keys]) =>
-      logged(request.requestId, async () => {
+      runOrLog(failureOf(request.requestId), async () => {
         if (keys.some((key) => left.has(key))) await postpone(request, clock.now());
         else await markExpired(request.requestId, now);
       }),
@@ -57,12 +57,4 @@ const postpone = async (request: StoredRequest, now: Date): Promise<void> => {
   await postponeExpiry(request, addSeconds(toInstant(now), pauseSeconds), failures);
 };
 
-/** The result of `run`; undefined when it fails, which is logged. */
-const logged = async <T>(requestId: string, run: () => Promise<T>): Promise<T | undefined> => {
-  try {
-    return await run();
-  } catch (error) {
-    logger.error('an expired request could not be handled', { requestId, error: error as Error });
-    return undefined;
-  }
-};
+const failureOf = (requestId: string) => ({ message: 'an expired request could not be handled', requestId });

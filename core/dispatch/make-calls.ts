@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Pace } from '../concurrency/pace.ts';
-import { countMetric, logger, METRIC } from '../observability.ts';
+import { countMetric, logger, METRIC, runOrLog } from '../observability.ts';
 import { isBusyAttempt } from '../provider-calls/attempt-rules.ts';
 import { type ClaimOptions, claimAttempts, type PlannedAttempt } from '../provider-calls/claim-attempts.ts';
 import {
@@ -168,9 +168,8 @@ const makeCall = async (
   const call = calls[attempt.call];
   if (!call) throw new Error(`Call ${attempt.call} of ${requestId} is not in the plan.`);
   const heartbeat = setInterval(() => {
-    keepAttemptAlive(attempt, clock.now()).catch((error: unknown) => {
-      logger.warn('a provider call could not be marked alive', { error: error as Error });
-    });
+    const failure = { message: 'a provider call could not be marked alive', level: 'warn' } as const;
+    void runOrLog(failure, () => keepAttemptAlive(attempt, clock.now()));
   }, ALIVE_INTERVAL_MS);
   try {
     const submitted = await pace.during(async () => {

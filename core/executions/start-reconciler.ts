@@ -1,4 +1,4 @@
-import { logger } from '../observability.ts';
+import { runOrLog } from '../observability.ts';
 import type { Clock } from '../time.ts';
 import { invokeLater } from './invoke-later.ts';
 import { claimStart, findReconcilerRun, isAlive } from './reconciler-run.ts';
@@ -11,12 +11,10 @@ const RUN = { everySeconds: 60 };
  * an error the next minute's run finds the request.
  */
 export const startReconcilerIfDead = async (clock: Clock): Promise<void> => {
-  try {
+  await runOrLog({ message: 'the reconciler could not be started', level: 'warn' }, async () => {
     const run = await findReconcilerRun();
     const now = clock.now();
     if (!run || isAlive(run, now) || !(await claimStart(run, now))) return;
     await invokeLater(run.functionName, RUN);
-  } catch (error) {
-    logger.warn('the reconciler could not be started', { error: error as Error });
-  }
+  });
 };

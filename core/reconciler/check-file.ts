@@ -1,6 +1,6 @@
 import { loadUrlSigner } from '../files/signed-urls.ts';
 import { type ExchangeResponse, exchange } from '../http-exchange.ts';
-import { countMetric, logger, METRIC } from '../observability.ts';
+import { countMetric, logger, METRIC, runOrLog } from '../observability.ts';
 import { findNewestDue, requestIdOf } from '../requests/due-items.ts';
 import { type StoredRequest, statusAt } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
@@ -25,7 +25,7 @@ interface Fetchable {
  */
 export const checkFile = async (everySeconds: number, clock: Clock = systemClock): Promise<void> => {
   if ((clock.now().getTime() / 1000) % SPAN_SECONDS >= Math.max(60, everySeconds)) return;
-  try {
+  await runOrLog({ message: 'the newest file could not be checked' }, async () => {
     const newest = await findNewestFile(clock.now());
     if (!newest) return;
     const problem = await fetchProblem(newest);
@@ -36,9 +36,7 @@ export const checkFile = async (everySeconds: number, clock: Clock = systemClock
     countMetric(METRIC.fileUnreachable, {}, problem === undefined ? 0 : 1);
     if (problem !== undefined)
       logger.error('a stored file is unreachable', { requestId: newest.requestId, problem });
-  } catch (error) {
-    logger.error('the newest file could not be checked', { error: error as Error });
-  }
+  });
 };
 
 const findNewestFile = async (now: Date): Promise<Fetchable | undefined> => {

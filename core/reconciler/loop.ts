@@ -9,7 +9,7 @@ import {
   nameReconciler,
   renewRun,
 } from '../executions/reconciler-run.ts';
-import { countMetric, logger, METRIC, measure } from '../observability.ts';
+import { countMetric, METRIC, measure, runOrLog } from '../observability.ts';
 import { queryLimitsOf } from '../provider-calls/model-routes.ts';
 import type { Provider, ProviderRouteOf } from '../provider-calls/providers.ts';
 import type { ProviderId } from '../provider-names.ts';
@@ -285,13 +285,10 @@ class Run {
   }
 
   /** Logs an error, counts it for the alarm, and returns `otherwise`. */
-  private async guarded<T>(what: object, work: () => Promise<T>, otherwise?: T): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      logger.error('the reconciler failed at something', { ...what, error: error as Error });
+  private guarded<T>(what: object, work: () => Promise<T>, otherwise?: T): Promise<T> {
+    return runOrLog({ ...what, message: 'the reconciler failed at something' }, work, () => {
       countMetric(METRIC.reconcileFailed, {});
       return otherwise as T;
-    }
+    });
   }
 }

@@ -1,7 +1,7 @@
 import { listRouteLoads } from '../admission/route-loads.ts';
 import { creationTimeOf } from '../ids.ts';
 import { toXTokens } from '../money.ts';
-import { countMetric, logger, METRIC, measure } from '../observability.ts';
+import { countMetric, METRIC, measure, runOrLog } from '../observability.ts';
 import { END_OF_TIME, listDue, requestIdOf } from '../requests/due-items.ts';
 import { isTerminal } from '../requests/request-rules.ts';
 import { findRequests } from '../requests/requests.ts';
@@ -23,7 +23,7 @@ const SAMPLE_SIZE = 100;
 export const surveyWork = async (everySeconds: number, clock: Clock = systemClock): Promise<void> => {
   const now = clock.now();
   if ((now.getTime() / 1000) % SPAN_SECONDS >= Math.max(60, everySeconds)) return;
-  try {
+  await runOrLog({ message: 'the open work could not be counted' }, async () => {
     const [start, check, expiring] = await Promise.all([
       listDue('START', END_OF_TIME, PER_PARTITION),
       listDue('CHECK', END_OF_TIME, PER_PARTITION),
@@ -37,9 +37,7 @@ export const surveyWork = async (everySeconds: number, clock: Clock = systemCloc
     measure(METRIC.workOverdue, {}, secondsSince(firstDue, now));
     measure(METRIC.held, {}, await heldBy(ids));
     await surveyRoutes(now);
-  } catch (error) {
-    logger.error('the open work could not be counted', { error: error as Error });
-  }
+  });
 };
 
 const surveyRoutes = async (now: Date): Promise<void> => {

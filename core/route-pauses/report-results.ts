@@ -1,4 +1,4 @@
-import { logger } from '../observability.ts';
+import { runOrLog } from '../observability.ts';
 import { routesOf } from '../provider-calls/model-routes.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import { routeNameOf } from '../provider-names.ts';
@@ -58,18 +58,11 @@ const report = async (
   if (!first) return;
   const { requestId, accountId, model } = request;
   const route = routeNameOf(first.attempt);
-  try {
+  const failure = { message: 'a route could not be reported on', requestId, accountId, model, route };
+  await runOrLog(failure, async () => {
     if (routesOf(model).length < 2) return;
     await record({ route, accountId, counted }, reported, clock.now());
-  } catch (error) {
-    logger.error('a route could not be reported on', {
-      requestId,
-      accountId,
-      model,
-      route,
-      error: error as Error,
-    });
-  }
+  });
 };
 
 /** The route of reported ends, and what they are counted by. */

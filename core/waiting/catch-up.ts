@@ -1,7 +1,7 @@
 import { wakeExecution } from '../executions/executions.ts';
 import { isReconcilerAlive } from '../executions/reconciler-run.ts';
 import { stepWhenFinished } from '../executions/step-rules.ts';
-import { logger } from '../observability.ts';
+import { runOrLog } from '../observability.ts';
 import { hasOpenTask, latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { listAttempts, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import {
@@ -64,12 +64,10 @@ export const catchUpOnRead = async (
 ): Promise<void> => {
   const now = clock.now();
   if (request.status !== 'processing' || queriedWithin(wait, QUERY_INTERVAL_SECONDS, now)) return;
-  try {
+  await runOrLog({ message: 'a read could not catch up with the provider' }, async () => {
     if (isDueSoon(request, now) && (await isReconcilerAlive(now))) return;
     if (await claimQuery(request.requestId, QUERY_INTERVAL_SECONDS, now)) {
       await catchUp(request, providerRouteOf, clock, QUERY_TIMEOUT_MS);
     }
-  } catch (error) {
-    logger.error('a read could not catch up with the provider', { error: error as Error });
-  }
+  });
 };

@@ -23,13 +23,19 @@ export const withTemporaryFolder = <T>(use: (folder: string) => T): T => {
   }
 };
 
+/** The project's context, under which a synthesis keeps its warnings in the assembly and prints none. */
+export const quietContext = (): Record<string, unknown> => ({
+  ...projectContext(),
+  [cxapi.ANNOTATIONS_IN_VALIDATION_REPORT]: false,
+});
+
 /** The template of the real stack with the project's context and these overrides. Throws as the synthesis does. */
 export const synthesize = (overrides: Record<string, unknown>): ServiceTemplate =>
   withTemporaryFolder((folder) => {
     const bundlesFolder = join(folder, 'bundles');
     const app = new App({
       outdir: join(folder, 'out'),
-      context: { ...projectContext(), ...overrides, [cxapi.DISABLE_ASSET_STAGING_CONTEXT]: true },
+      context: { ...quietContext(), ...overrides, [cxapi.DISABLE_ASSET_STAGING_CONTEXT]: true },
       // Template rules, traces and metadata are most of the cost of a synthesis. test/long/template-rules.test.ts runs the rules.
       builtinCloudFormationValidation: false,
       stackTraces: false,

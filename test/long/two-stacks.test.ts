@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { ofType, projectContext, type Resource } from '../infra/service-template.ts';
-import { addService, withTemporaryFolder } from '../infra/synthesis.ts';
+import { addService, quietContext, withTemporaryFolder } from '../infra/synthesis.ts';
 
 /** Resources whose names belong to the account, in no region. */
 const GLOBAL_NAMES: [type: string, config: string, fields: string[]][] = [
@@ -21,7 +21,7 @@ const resourcesIn = (region: string, stackName: string): Record<string, Resource
   withTemporaryFolder((folder) => {
     const app = new App({
       outdir: join(folder, 'out'),
-      context: { ...projectContext(), stackName },
+      context: { ...quietContext(), stackName },
       builtinCloudFormationValidation: false,
     });
     const stack = addService(app, join(folder, 'bundles'), { account: ACCOUNT, region });

@@ -1,3 +1,4 @@
+import '../../unit/builders/environment.ts';
 import { verify } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';

@@ -72,7 +72,6 @@ withFfmpeg(
     const originals = encodedVideos(folder).map(({ bytes }) => bytes);
     const seeds = Array.from({ length: VIDEOS }, (_, seed) => seed);
     const half = Math.ceil(VIDEOS / 2);
-    const started = Date.now();
 
     const answers = (
       await Promise.all([seeds.slice(0, half), seeds.slice(half)].map((part) => measured(part, originals)))
@@ -80,10 +79,6 @@ withFfmpeg(
 
     const problems = Object.groupBy(answers, ({ answer }) =>
       'problem' in answer ? answer.problem : 'accepted',
-    );
-    const counts = Object.fromEntries(Object.entries(problems).map(([name, of]) => [name, of?.length]));
-    console.log(
-      `altered videos in ${Math.round((Date.now() - started) / 1000)} s: ${JSON.stringify(counts)}`,
     );
     const accepted = problems.accepted ?? [];
     expect(accepted.length).toBeGreaterThan(VIDEOS / 20);
@@ -102,7 +97,6 @@ withFfmpeg(
       const { longestSec } = answer.measurement;
       if (longestSec < played * (1 - TOLERANCE) - HIDDEN_SECONDS) shorter.push({ seed, longestSec, played });
     }
-    console.log(`decoded by FFmpeg: ${decoded}`);
     expect(decoded).toBeGreaterThan(DECODED / 4);
     expect(shorter).toEqual([]);
   },

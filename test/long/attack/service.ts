@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import { ERROR_STATUS, type ErrorCode } from '../../../core/errors.ts';
+import { logger } from '../../../core/observability.ts';
 import { type EndpointName, ROUTES } from '../../../core/routes.ts';
 import { table } from '../../../core/table/table.ts';
 import { aLambdaContext, anApiEvent } from '../../unit/builders/api-events.ts';
@@ -26,6 +27,9 @@ export interface Answer {
   >;
   calls: Record<string, number>;
 }
+
+// Tens of thousands of refusals would be printed.
+assert.equal(logger.getLevelName(), 'SILENT', 'Import environment.ts before anything in core.');
 
 export const memory = new MemoryTable(table);
 export const secrets = new MemorySecrets();

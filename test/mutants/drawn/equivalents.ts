@@ -89,7 +89,7 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'No change is of nothing.',
   ],
   [
-    'boundary moved in core/admission/admission.ts quietly: clock.now().getTime() < endMs => clock.now().getTime() <= endMs',
+    'boundary moved in core/admission/admission.ts isDone: clock.now().getTime() < endMs => clock.now().getTime() <= endMs',
     'It then tries for a millisecond longer.',
   ],
   [
@@ -135,5 +135,41 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
   [
     "operand dropped in core/dispatch/dispatch-request.ts checkAfterQueue: dueListOf(GSI1PK) === 'CHECK' && GSI1SK > soon => GSI1SK > soon",
     'A request of the START list is due within a minute of its creation.',
+  ],
+  [
+    "comparison in a condition changed in core/admission/route-limits.ts postponeStarts: …not_exists(nextStartMs) OR nextStartMs < :until OR nextStartMs > :farthest' => …not_exists(nextStartMs) OR nextStartMs <= :until OR nextStartMs > :farthest'",
+    'It then writes the start that is there.',
+  ],
+  [
+    'boundary moved in core/dispatch/sign-inputs.ts withSignedInputs: inputsExpireAt < until => inputsExpireAt <= until',
+    'Both are the same instant then.',
+  ],
+  [
+    'boundary moved in core/provider-calls/input-limits.ts pictureProblem: width < height => width <= height',
+    'Both sides are the same then.',
+  ],
+  [
+    'boundary moved in core/reconciler/admit.ts inTurn: all.length > AT_ONCE => all.length >= AT_ONCE',
+    'Any multiple of 12 is the beginning of a list of 12.',
+  ],
+  [
+    'boundary moved in core/reconciler/check.ts checkLater: endsAt < wanted => endsAt <= wanted',
+    'Both are the same instant then.',
+  ],
+  [
+    'effects reordered in core/admission/await-capacity.ts awaitCapacity: …a lost execution and restarts it. await checkQueuedAt(requestId, addSeconds(toInstant(clock.now()),… => …a lost execution and restarts it. await startReconcilerIfDead(clock); await checkQueuedAt(requestId…',
+    'The run finds the request by its queue.',
+  ],
+  [
+    'branch forced in core/admission/route-limits.ts takePermitFor: limit.intervalMs === undefined ? seen.nextStartMs : startMs + stepMs(limit, entry) => (startMs + stepMs(limit, entry))',
+    'Without a rate the start then is now, and has room as one in the past has.',
+  ],
+  [
+    'effects reordered in core/dispatch/dispatch-request.ts afterDeadline: { await leaveQueue(request); if (isAccepted(latest)) await markProcessing(request); return stepAfter… => { if (isAccepted(latest)) await markProcessing(request); await leaveQueue(request); return stepAfter…',
+    'Neither depends on the other, and a repeated run does both.',
+  ],
+  [
+    "effects reordered in core/dispatch/dispatch-request.ts afterCalls: … latestAttempts([...current, ...made]); if (plan.mode === 'asynchronous' && isAccepted(attempts)) {… => … latestAttempts([...current, ...made]); const step = await stepFrom(assignment.route, request, [...…",
+    'The step is found by reads of what the mark does not change.',
   ],
 ]);

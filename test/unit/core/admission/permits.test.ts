@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { releasePermit, returnPermit } from '../../../../core/admission/admission.ts';
+import { leaveNamedRoutes, releasePermit, returnPermit } from '../../../../core/admission/admission.ts';
 import { putQueueEntry } from '../../../../core/admission/queue-entries.ts';
-import { HORIZON_MS, hasRoom } from '../../../../core/admission/route-limit-rules.ts';
+import { farthestStartMs, HORIZON_MS, hasRoom } from '../../../../core/admission/route-limit-rules.ts';
 import { postponeStarts, takePermit, takePermitFor } from '../../../../core/admission/route-limits.ts';
-import { routeLimitKey } from '../../../../core/table/keys.ts';
+import { queueEntryKey, routeLimitKey } from '../../../../core/table/keys.ts';
 import { anImageRequest } from '../../builders/entities.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 import { at, RouteUnderTest } from './a-route.ts';
@@ -80,6 +80,23 @@ describe('a permit', () => {
       expect(await route.state()).toMatchObject({ used: 1, queued: undefined });
     }));
 
+  test('of a request that ended is given back once the request has left the queue: its turn must not come', () =>
+    at({ maxRunning: 1 }, async (route) => {
+      await route.take('a1');
+      await route.wait('a1');
+      const waitsWithout: boolean[] = [];
+      memory.beforeCall = () => {
+        const isFree = memory.get(routeLimitKey(route.limit.name))?.used === 0;
+        const sort = queueEntryKey(route.limit.name, route.queued('a1')).SK;
+        waitsWithout.push(isFree && route.queue().includes(sort));
+      };
+
+      expect(await leaveNamedRoutes(route.queued('a1'), [route.limit.name], route.clock)).toBe(true);
+
+      expect(waitsWithout).not.toContain(true);
+      expect([memory.get(routeLimitKey(route.limit.name))?.used, waitsWithout.length]).toEqual([0, 3]);
+    }));
+
   test('is not given back for another one that was taken later', () =>
     at({ maxRunning: 2 }, async (route) => {
       await route.take('a1');
@@ -120,6 +137,24 @@ describe.each([[{ maxRunning: 2 }], [{ requestsPerSecond: 1 }], [{ requestsPerSe
       const nextStartMs = route.clock.now().getTime() + 3_600_000;
       memory.put(routeLimitKey(route.limit.name), { used: 0, nextStartMs });
     };
+
+    test.each([
+      ['counts', 0, false],
+      ['no longer counts', 1, true],
+    ])('%s %i ms after the latest that a right clock can set', (_, laterMs, isPast) =>
+      at(limits, async (route) => {
+        const nowMs = route.clock.now().getTime();
+        const nextStartMs = farthestStartMs(route.limit, nowMs) + laterMs;
+        memory.put(routeLimitKey(route.limit.name), { used: 0, nextStartMs });
+        const state = await route.state();
+
+        expect(hasRoom(route.limit, state, 1, nowMs)).toBe(isPast);
+        await postponeStarts(route.limit, nowMs + 10, route.clock.now());
+        expect((await route.state()).nextStartMs).toBe(isPast ? nowMs + 10 : nextStartMs);
+        memory.put(routeLimitKey(route.limit.name), { used: 0, nextStartMs });
+        expect(await route.take('a1')).toBe(isPast ? 'taken' : 'refused');
+      }),
+    );
 
     test('counts as past for a newcomer', () =>
       at(limits, async (route) => {
@@ -187,6 +222,18 @@ describe('where starts are limited', () => {
 
       expect(await takePermit(route.limit, entrant('a1'), route.clock.now())).toBeUndefined();
       expect(memory.calls()).toEqual({ UpdateCommand: 4 });
+    }));
+
+  test('a newcomer whose start others put off beyond five seconds meanwhile queues', () =>
+    at({ requestsPerSecond: 1 }, async (route) => {
+      const startsIn = [1_000, HORIZON_MS + 1];
+      memory.beforeCall = () => {
+        const nextStartMs = route.clock.now().getTime() + (startsIn.shift() ?? 0);
+        memory.put(routeLimitKey(route.limit.name), { nextStartMs });
+      };
+
+      expect(await takePermit(route.limit, entrant('a1'), route.clock.now())).toBeUndefined();
+      expect(startsIn).toEqual([]);
     }));
 
   test('starts of newcomers and of requests that waited are never more than the rate from any start on', () =>

@@ -27,6 +27,11 @@ describe('the pause before a busy provider is called again', () => {
     expect(waits.map((_, attempt) => pause([{ attempt }], { random }))).toEqual(waits);
   });
 
+  test('is that of the call that was made most often', () => {
+    expect(pause([{ attempt: 3 }, { attempt: 0 }])).toBe(8);
+    expect(pause([{ attempt: 0 }, { attempt: 3 }])).toBe(8);
+  });
+
   test('lasts as long as the longest Retry-After, for a minute at most', () => {
     expect(pause([{ retryAfterSeconds: 50 }, { retryAfterSeconds: 45 }, {}])).toBe(50);
     expect(pause([{ retryAfterSeconds: 900 }])).toBe(60);

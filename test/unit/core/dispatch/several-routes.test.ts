@@ -96,6 +96,14 @@ describe('a request of a model with two routes', () => {
     await expect(two.dispatch()).rejects.toThrow('No provider of xQI3Pro has a key.');
   });
 
+  test('fails to be dispatched, and does not end, when its only route has no key', async () => {
+    const two = new TwoRoutes();
+    two.routes = two.routes.slice(0, 1);
+    two.keyless.add('modelark');
+
+    await expect(two.dispatch()).rejects.toThrow('It has no value.');
+  });
+
   test('is dispatched again when a route cannot be checked up for another reason than a missing key', async () => {
     const two = new TwoRoutes();
     two.errors[FIRST] = new Error('no adapter');

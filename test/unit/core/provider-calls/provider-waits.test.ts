@@ -5,6 +5,7 @@ import {
   claimCallbackQuery,
   claimQuery,
   findProviderWait,
+  heldOffUntil,
   holdOffQueries,
   keepTaskToken,
   openWaitWrite,
@@ -147,6 +148,15 @@ describe('claiming the query of a callback', () => {
     expect(await claim(1)).toBe(at(1));
   });
 
+  test.each([
+    [62, 64],
+    [62.001, 0],
+  ])('after one for %p s later is for second %p: no clock is that far ahead', async (ahead, expected) => {
+    await claim(ahead);
+
+    expect(await claim(0)).toBe(at(expected));
+  });
+
   test('is given to two of any number at once: for now and for the end of the interval', async () => {
     const claims = await Promise.all(Array.from({ length: 20 }, () => claim(5)));
 
@@ -197,6 +207,23 @@ describe('claiming a query', () => {
     expect(await recordQuery(VIDEO_ID, atSeconds(1), false)).toMatchObject({ queriedAt: at(1) });
     await recordQuery(VIDEO_ID, atSeconds(ahead), true);
     expect(await claimQuery(VIDEO_ID, 10, atSeconds(1))).toMatchObject({ queriedAt: at(1) });
+  });
+
+  test.each([
+    [62, false],
+    [62.001, true],
+  ])('goes by what a clock has set for %p s later, or not: %p', async (ahead, given) => {
+    const isGiven = (claimed: object | undefined): void => expect(claimed !== undefined).toBe(given);
+    await recordQuery(VIDEO_ID, atSeconds(ahead), false);
+    expect(queriedWithin(await findProviderWait(VIDEO_ID), 10, NOW)).toBe(!given);
+    isGiven(await claimQuery(VIDEO_ID, 10, NOW));
+
+    await recordQuery(VIDEO_ID, atSeconds(-100), true);
+    await holdOffQueries(VIDEO_ID, at(ahead), NOW);
+    expect(heldOffUntil(at(ahead), NOW)).toBe(given ? undefined : at(ahead));
+    isGiven(await recordQuery(VIDEO_ID, NOW, false));
+    await recordQuery(VIDEO_ID, atSeconds(-100), true);
+    isGiven(await claimQuery(VIDEO_ID, 10, NOW));
   });
 
   test('succeeds for one of many at once', async () => {

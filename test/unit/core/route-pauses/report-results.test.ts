@@ -102,6 +102,21 @@ test('a route is paused again when one of the calls that tried it fails, whateve
     expect(stored()).toMatchObject({ pauseReason: 'calls', pauseSeconds: 240 });
   }));
 
+test.each<[string, ProviderAttempt['outcome']]>([
+  ['worked', aDone('a')],
+  ['failed', { kind: 'lost', failure: FAILED.failure }],
+])('a call of the instant of the pause that %s is counted, and decides nothing', (_, outcome) =>
+  under(SEVERAL, async () => {
+    const state = { pauseReason: 'calls', pausedAt: at(0), pausedUntil: at(30), pauseSeconds: 30 };
+    memory.put(routeStateKey(ROUTE), state);
+
+    await reportCalls(OWNER, [anAttempt({ outcome, startedAt: at(0) })], aClock());
+
+    expect(memory.calls()).toEqual({ UpdateCommand: 1 });
+    expect(stored()).toMatchObject(state);
+  }),
+);
+
 test('the ends of a model with one route write nothing', () =>
   under(SEVERAL.slice(0, 1), async () => {
     await reportCalls(OWNER, [anAttempt({ outcome: aDone('a') })], aClock());

@@ -42,6 +42,7 @@ test('a trial is taken by one of many', async () => {
 test.each<[string, string, 'call' | 'task', number, boolean]>([
   ['a call that began since', 'calls', 'call', -59, true],
   ['a call that was under way', 'calls', 'call', -61, false],
+  ['a call of the instant of the pause', 'calls', 'call', -60, false],
   ['a task', 'calls', 'task', -59, true],
   ['a call', 'tasks', 'call', -59, false],
   ['a task that began since', 'tasks', 'task', -59, true],
@@ -72,8 +73,10 @@ test('a route is paused for twice as long, five minutes at most, after each tria
 test('calls that were under way do not lengthen a pause, and of several trials one does', async () => {
   memory.put(routeStateKey(ROUTE), paused(-1));
   const now = atSeconds(1_000);
-  await pauseRoute(ROUTE, { reason: 'calls', callAt: at(-61) }, now);
-  expect(stored()).toMatchObject({ pausedUntil: at(-1) });
+  for (const startedSeconds of [-61, -60]) {
+    await pauseRoute(ROUTE, { reason: 'calls', callAt: at(startedSeconds) }, now);
+    expect(stored()).toMatchObject({ pausedUntil: at(-1) });
+  }
 
   await Promise.all([1, 2, 3].map(() => pauseRoute(ROUTE, { reason: 'calls', callAt: at(-59) }, now)));
   expect(stored()).toMatchObject({ pauseSeconds: 120, pausedUntil: at(1_120) });
