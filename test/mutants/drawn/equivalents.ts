@@ -156,4 +156,20 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'boundary moved in core/reconciler/check.ts checkLater: endsAt < wanted => endsAt <= wanted',
     'Both are the same instant then.',
   ],
+  [
+    'effects reordered in core/admission/await-capacity.ts awaitCapacity: …a lost execution and restarts it. await checkQueuedAt(requestId, addSeconds(toInstant(clock.now()),… => …a lost execution and restarts it. await startReconcilerIfDead(clock); await checkQueuedAt(requestId…',
+    'The run finds the request by its queue.',
+  ],
+  [
+    'branch forced in core/admission/route-limits.ts takePermitFor: limit.intervalMs === undefined ? seen.nextStartMs : startMs + stepMs(limit, entry) => (startMs + stepMs(limit, entry))',
+    'Without a rate the start then is now, and has room as one in the past has.',
+  ],
+  [
+    'effects reordered in core/dispatch/dispatch-request.ts afterDeadline: { await leaveQueue(request); if (isAccepted(latest)) await markProcessing(request); return stepAfter… => { if (isAccepted(latest)) await markProcessing(request); await leaveQueue(request); return stepAfter…',
+    'Neither depends on the other, and a repeated run does both.',
+  ],
+  [
+    "effects reordered in core/dispatch/dispatch-request.ts afterCalls: … latestAttempts([...current, ...made]); if (plan.mode === 'asynchronous' && isAccepted(attempts)) {… => … latestAttempts([...current, ...made]); const step = await stepFrom(assignment.route, request, [...…",
+    'The step is found by reads of what the mark does not change.',
+  ],
 ]);

@@ -107,6 +107,26 @@ describe('a list of routes', () => {
     expect([...found.unfit.values()]).toEqual(['it is served at hosts of a workspace only']);
   });
 
+  test('says of each route that does not get a request why', async () => {
+    const routes = [
+      { ...ROUTE, limits: { images: 1 } },
+      { ...ROUTE, upstreamModel: 'left' },
+      SECOND,
+      { provider: 'modelstudio', upstreamModel: 'keyless' },
+    ];
+    const left = { 'modelark/left': '2026-11-20T09:00:00.000Z' };
+    const facts = { left, keyless: new Set(['modelstudio'] as const) };
+
+    const found = await under(routes, () => routesFor({ ...request, images: 2 }, facts));
+
+    expect(found.routes).toEqual([SECOND]);
+    expect([...found.unfit].map(([{ upstreamModel }, why]) => [upstreamModel, why])).toEqual([
+      ['seedream', 'it does not take this request'],
+      ['left', 'it is left by hand'],
+      ['keyless', 'its provider has no key'],
+    ]);
+  });
+
   test.each([
     [['modelark', 'fal'], undefined],
     [['fal'], undefined],

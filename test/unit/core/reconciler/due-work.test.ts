@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { DueWork, type Kept } from '../../../../core/reconciler/due-work.ts';
 import type { DueItem } from '../../../../core/requests/due-items.ts';
 import { requestKey } from '../../../../core/table/keys.ts';
+import { aProvider } from '../../builders/providers.ts';
 import { at, dueKeyOf, given, listed, memory } from '../../builders/reconciling.ts';
 
 /** A request due at this second. */
@@ -87,6 +88,26 @@ describe('the work of a run', () => {
     kept.isBeingChecked = false;
     work.add([item('a', 3)]);
     expect(only(work)).toMatchObject({ due: item('a', 3), nextMs: ms(3) });
+  });
+
+  test('has the tasks of each account, without the items under check', () => {
+    const accounts = [
+      ['modelark', 'https://one.example'],
+      ['modelark', 'https://two.example'],
+      ['fal', 'https://one.example'],
+    ] as const;
+    const work = workOf(...[0, 1, 2, 3, 4].map((index) => item(`r${index}`, index)));
+    const kept = work.dueBy(ms(9));
+    for (const [index, [id, baseUrl]] of [...accounts, accounts[0]].entries()) {
+      const provider = { ...aProvider('asynchronous', 1), id, baseUrl };
+      const listed = { provider, taskIds: [], found: async () => ({ kind: 'done' as const }) };
+      Object.assign(kept[index] ?? {}, { rest: { id, act: listed.found, listed } });
+    }
+    Object.assign(kept[3] ?? {}, { isBeingChecked: true });
+
+    const found = accounts.map(([id, baseUrl]) => work.listedAt({ id, baseUrl }));
+
+    expect(found).toEqual([[kept[0]], [kept[1]], [kept[2]]]);
   });
 
   test('is 1,000 items at most: the others stay due, and are taken when there is room', () => {

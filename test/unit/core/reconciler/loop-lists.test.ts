@@ -114,6 +114,24 @@ describe('tasks of a provider that lists them', () => {
     expect(executions.woken.map(({ taskToken }) => taskToken)).toEqual([ended]);
   });
 
+  test('that a list names again after a query are queried as soon as it does not any more', async () => {
+    const ids = given(6);
+    const [ended = ''] = ids.slice(-1);
+    const { routes, queried } = aListingProvider({
+      endsAt: { [ended]: 8 },
+      told: (second, unfinished) => ({
+        unfinished: new Set(unfinished.filter((id) => id !== ended || second > 3)),
+      }),
+    });
+
+    await run(routes);
+
+    const seconds = queried.filter(([id]) => id === ended).map(([, second]) => second);
+    expect(seconds.filter((second) => second < 8).length).toBeGreaterThan(0);
+    expect(seconds.filter((second) => second >= 8)).toHaveLength(1);
+    expect(Math.max(...seconds)).toBeLessThan(10.5);
+  });
+
   test('are queried again soon when a query of an ended task was not answered', async () => {
     const ids = given(6);
     const [ended = ''] = ids.slice(-1);
