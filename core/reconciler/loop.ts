@@ -83,6 +83,8 @@ class Run {
   private isAtWork = false;
   /** Whether an older run may still query, until its next tick. */
   private mayOverlap = false;
+  /** The earliest time of another start of the expiry, in epoch milliseconds: at most one in each interval between two runs. */
+  private expiryFromMs = 0;
   /** Remaining ticks without open work before the run ends. */
   private idleTicksLeft = 0;
 
@@ -168,13 +170,17 @@ class Run {
     if (former?.functionName !== functionName) await nameReconciler(functionName);
   }
 
+  private async startExpiry(): Promise<void> {
+    const { clock, everySeconds } = this.options;
+    if (await startExpiryIfDue(everySeconds, clock)) this.expiryFromMs = this.nowMs() + everySeconds * 1000;
+  }
+
   /** Keeps the due work of this run and returns the routes that requests queue at. */
   private async readOpenWork(): Promise<QueuedAt[]> {
-    const { clock, everySeconds } = this.options;
-    const now = clock.now();
+    const now = this.options.clock.now();
     const isSlow = now.getTime() >= this.slowAtMs;
     if (isSlow) this.slowAtMs = now.getTime() + SLOW_MS;
-    if (isSlow) this.track(startExpiryIfDue(everySeconds, clock));
+    if (isSlow && now.getTime() >= this.expiryFromMs) this.track(this.startExpiry());
     const [checks, starts, queued] = await Promise.all([
       listDueWork('CHECK', new Date(this.endMs)),
       isSlow ? listDueWork('START', now) : { items: [] },

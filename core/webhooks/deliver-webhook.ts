@@ -69,9 +69,9 @@ export const deliverWebhook = async (
 ): Promise<DeliveryStep> => {
   const subject = await findSubject(delivery.subjectId, clock.now());
   if (!subject) return { next: 'stop' };
-  const step = await stepOfDelivery(subject, delivery, clock, random);
+  const after = await nextAttempt(subject, delivery, clock, random);
   const { attemptsMade } = delivery;
-  return step ?? { next: 'wait', waitSeconds: UNDER_WAY_SECONDS, attemptsMade };
+  return after?.step ?? { next: 'wait', waitSeconds: UNDER_WAY_SECONDS, attemptsMade };
 };
 
 /**
@@ -87,22 +87,32 @@ export const makeFirstAttempt = async (
 ): Promise<void> => {
   const subject = await findSubject(subjectId, clock.now());
   const delivery = { subjectId, delivery: subjectId, attemptsMade: 0 };
-  const step = subject ? await stepOfDelivery(subject, delivery, clock, random) : ({ next: 'stop' } as const);
-  if (!step) return;
+  const after = subject ? await nextAttempt(subject, delivery, clock, random) : NO_SUBJECT;
+  if (!after) return;
+  const { step, isClosed } = after;
   if (subject && step.next === 'wait')
     await startWebhookDelivery(stateMachineArn, subject, { next: nextOf(step) });
-  await closeFirstAttempt(subjectId);
+  // The record of an attempt that was the last took it off the list.
+  if (!isClosed) await closeFirstAttempt(subjectId);
 };
 
 const nextOf = ({ waitSeconds, attemptsMade }: NextAttempt): NextAttempt => ({ waitSeconds, attemptsMade });
 
-/** The step after the next attempt, made now or before; undefined while another function makes it. */
-const stepOfDelivery = async (
+/** The step after an attempt, and whether this process took the attempt off the due list with its result. */
+interface AfterAttempt {
+  step: DeliveryStep;
+  isClosed: boolean;
+}
+
+const NO_SUBJECT: AfterAttempt = { step: { next: 'stop' }, isClosed: false };
+
+/** The step after the next attempt, made now or before; undefined while another function makes the attempt. */
+const nextAttempt = async (
   subject: WebhookSubject,
   { delivery, attemptsMade }: Delivery,
   clock: Clock,
   random: () => number,
-): Promise<DeliveryStep | undefined> => {
+): Promise<AfterAttempt | undefined> => {
   const now = clock.now();
   const { id, accountId, url } = subject;
   const name = { requestId: id, delivery, number: attemptsMade + 1 };
@@ -113,7 +123,7 @@ const stepOfDelivery = async (
   if (state.kind === 'under-way') return undefined;
   const stepAfter = (result: AttemptResult): DeliveryStep =>
     stepAfterAttempt(result, name.number, retrySchedule(), random());
-  if (state.kind === 'made') return stepAfter(state.result);
+  if (state.kind === 'made') return { step: stepAfter(state.result), isClosed: false };
   const attempt = () =>
     attemptDelivery(subject, { name, isWritten: state.isWritten, backOff, clock, stepAfter });
   const isAllowed = backOff === undefined || backOff.notBefore <= toInstant(now);
@@ -123,8 +133,11 @@ const stepOfDelivery = async (
     logger.warn('webhook given up', { reason: step.reason });
     countMetric(METRIC.webhookGivenUp, {});
   }
-  return step;
+  return step && { step, isClosed: made !== undefined && isLast(step) };
 };
+
+/** Whether no attempt follows. */
+const isLast = ({ next }: DeliveryStep): boolean => next !== 'wait';
 
 const postponed = (
   subject: WebhookSubject,
@@ -180,7 +193,7 @@ const attemptDelivery = async (
   const made = { ...name, milliseconds, ...result };
   const step = stepAfter(result);
   await keepTrying(
-    () => recordAttempt({ ...made, startedAt: toInstant(startedAt) }, step.next !== 'wait'),
+    () => recordAttempt({ ...made, startedAt: toInstant(startedAt) }, isLast(step)),
     () => clock.now().getTime() < endMs + RECORD_MS,
   );
   const sinceEndSeconds = (startedAt.getTime() - Date.parse(at)) / 1000;

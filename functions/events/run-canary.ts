@@ -55,14 +55,26 @@ const caller = (key: string): Call => {
     });
     const read = await text(answer);
     if (statusCode !== wanted) {
-      const { data: refused } = Refusal.safeParse(statusCode === 400 ? JSON.parse(read) : undefined);
+      const { data: refused } = Refusal.safeParse(statusCode === 400 ? parsedOrUndefined(read) : undefined);
       throw new CanaryError(
         `${method} ${path} was answered with ${statusCode}.`,
         refused && successorIn(refused.error.fields.model),
       );
     }
-    return JSON.parse(read);
+    const parsed = parsedOrUndefined(read);
+    if (parsed === undefined)
+      throw new CanaryError(`${method} ${path} was answered with ${statusCode}, but not with JSON.`);
+    return parsed;
   };
+};
+
+/** The value of a JSON text. Undefined for any other text, such as the page of a gateway. */
+const parsedOrUndefined = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 };
 
 /**

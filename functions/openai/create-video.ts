@@ -3,7 +3,7 @@ import { endWait, readHeld } from '../../core/creation/collection.ts';
 import { createForCall } from '../../core/creation/create-for-call.ts';
 import { videoSubmission } from '../../core/creation/submission.ts';
 import { requiredEnv } from '../../core/environment.ts';
-import { ServiceError } from '../../core/errors.ts';
+import { NotFoundError, ServiceError } from '../../core/errors.ts';
 import { removeObjects } from '../../core/files/bucket.ts';
 import { recordUrl } from '../../core/requests/render-record.ts';
 import { sleep, systemClock, type WaitingClock } from '../../core/time.ts';
@@ -76,8 +76,7 @@ export const createOpenAiVideo = async (
     (await earlier(call, submission.ok, clock)) ?? (await createForCall(account, submission, call, files));
   if (!held) throw new ServiceError('temporarily_unavailable', 'A retry of this call makes the video.');
   const { request: made } = await readHeld(held);
-  if (made?.kind !== 'video')
-    throw new ServiceError('temporarily_unavailable', 'An equal call is creating this video: send it again.');
+  if (made?.kind !== 'video') throw new NotFoundError(`The video ${held.requestId} was deleted.`);
   await endWait(held, 'answered', clock.now());
   const Location = recordUrl(requiredEnv('PUBLIC_BASE_URL'), made);
   return json(200, renderVideo(made, now), { Location, ...models.endOf(body.model) });

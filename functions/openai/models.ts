@@ -48,9 +48,10 @@ export const loadNamedModels = async (
   const names = await listModelNames(account, now);
   const settings = await currentModelSettings(now);
   const aliases = new Map(Object.entries(aliasesIn(settings)));
+  const isOfType = (id: string | undefined) => id !== undefined && findModel(id)?.type === type;
   return {
     endOf: (id) => retirementHeaders(settings.get(String(id))?.retirement),
-    modelIdOf: (name) => (findModel(name)?.type === type ? name : aliases.get(name)),
+    modelIdOf: (name) => [name, aliases.get(name)].find(isOfType),
     onOffer: names.flatMap((named) => (named.type === type ? [named.name] : [])),
   };
 };

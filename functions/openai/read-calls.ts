@@ -57,10 +57,10 @@ export const readImageForm = async (
 ): Promise<AskedImages> => {
   const bytes = request.rawBody();
   if (bytes.byteLength > MAX_FORM_BYTES) throw notAForm('must be at most 4 MiB');
-  const contentType = request.header('Content-Type') ?? '';
   const tooMany = `must be at most ${most}`;
-  if (hasTooManyParts(bytes, contentType)) throw new ValidationError({ [names[0]]: tooMany });
-  const form = await parseForm(bytes, contentType);
+  const boundary = boundaryOf(request.header('Content-Type') ?? '');
+  if (hasTooManyParts(bytes, boundary)) throw new ValidationError({ [names[0]]: tooMany });
+  const form = await parseForm(bytes, boundary);
   // Maps, so that `__proto__` is an ordinary name.
   const given = new Map<string, unknown>();
   const fields = new Map<string, string>();
@@ -70,13 +70,11 @@ export const readImageForm = async (
     if (names.includes(name)) {
       images.push(typeof value === 'string' ? value : { bytes: Buffer.from(await value.arrayBuffer()) });
       if (typeof value !== 'string') fileBytes += value.size;
-    } else if (typeof value !== 'string') {
-      given.set(name, 'a file');
-      fields.set(name, name === 'mask' ? 'is not offered' : 'is not a known field');
     } else if (given.has(name)) {
       fields.set(name, 'is given more than once');
     } else {
-      given.set(name, valueInForm(name, value));
+      // No parameter is an object, so a file in place of a text is refused, in the parameter's own words.
+      given.set(name, typeof value === 'string' ? valueInForm(name, value) : {});
     }
   }
   if (images.length > most) fields.set(names[0], tooMany);
@@ -85,10 +83,21 @@ export const readImageForm = async (
   return { given: Object.fromEntries(given), images, fields: Object.fromEntries(fields) };
 };
 
+/** The characters of a boundary (RFC 2046, 5.1.1): none that a content type escapes. */
+const BOUNDARY = /^[\w'()+,./:=? -]+$/;
+
+/** The boundary of a form. Throws `ValidationError` for the content type of anything else. */
+const boundaryOf = (contentType: string): string => {
+  if (!/^multipart\/form-data\s*;/i.test(contentType)) throw notAForm('must be multipart/form-data');
+  const [, quoted, plain = ''] = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(contentType) ?? [];
+  const boundary = quoted ?? plain;
+  if (!BOUNDARY.test(boundary)) throw notAForm(NOT_WHOLE);
+  return boundary;
+};
+
 /** Whether a form has more parts than any call. Looks no further than that: reading them takes seconds. */
-const hasTooManyParts = (bytes: Buffer, contentType: string): boolean => {
-  const [, quoted, plain] = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(contentType) ?? [];
-  const delimiter = `--${quoted ?? plain}`;
+const hasTooManyParts = (bytes: Buffer, boundary: string): boolean => {
+  const delimiter = `--${boundary}`;
   let at = -delimiter.length;
   for (let parts = 0; parts <= MAX_PARTS + 1; parts++) {
     at = bytes.indexOf(delimiter, at + delimiter.length, 'latin1');
@@ -97,14 +106,17 @@ const hasTooManyParts = (bytes: Buffer, contentType: string): boolean => {
   return true;
 };
 
-const parseForm = async (bytes: Buffer, contentType: string): Promise<FormData> => {
-  if (!/^multipart\/form-data\s*;/i.test(contentType)) throw notAForm('must be multipart/form-data');
+const NOT_WHOLE = 'must be multipart/form-data, whole and with its boundary';
+
+/** Reads a form by the boundary whose parts were counted: a content type can name two. */
+const parseForm = async (bytes: Buffer, boundary: string): Promise<FormData> => {
+  const headers = { 'Content-Type': `multipart/form-data; boundary="${boundary}"` };
   try {
-    return await new Response(new Uint8Array(bytes), { headers: { 'Content-Type': contentType } }).formData();
+    return await new Response(new Uint8Array(bytes), { headers }).formData();
   } catch (error) {
     // By its name: the platform's own may be of another realm.
     if ((error as Error).name !== 'TypeError') throw error;
-    throw notAForm('must be multipart/form-data, whole and with its boundary');
+    throw notAForm(NOT_WHOLE);
   }
 };
 

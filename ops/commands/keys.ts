@@ -138,11 +138,18 @@ const revoke: Verb<{ keyId?: string; key?: string }> = async ({ keyId, key }, co
   await connected();
   const given = keyId ?? key ?? '';
   const id = parseKey(given)?.keyId ?? (key === undefined ? keyIdOnly(given) : keyIdOf(key));
-  const { accountId } = await getApiKey(id);
-  const extraWrites = (await recorder()).write({ accountId, subject: id });
-  const revoked = await revokeApiKey(id, new Date(), extraWrites);
-  const value = { keyId: revoked.keyId, revokedAt: revoked.revokedAt ?? null };
-  return { value, text: (columns) => formatFields(value, columns) };
+  const apiKey = await getApiKey(id);
+  const isRepeated = apiKey.revokedAt !== undefined;
+  const { keyId: subject, accountId } = apiKey;
+  const { revokedAt } = isRepeated
+    ? apiKey
+    : await revokeApiKey(id, new Date(), (await recorder()).write({ accountId, subject }));
+  const value = { keyId: subject, revokedAt: revokedAt ?? null };
+  return {
+    value,
+    text: (columns) =>
+      `${formatFields(value, columns)}${isRepeated ? '\n\nThe key was revoked before: nothing is changed.' : ''}`,
+  };
 };
 
 const setBudget: Verb<{ keyId: string; perDay?: Thousandths; perMonth?: Thousandths; none?: true }> = async (

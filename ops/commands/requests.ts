@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { getAccount, listAccounts } from '../../core/accounts/accounts.ts';
-import { ConflictError } from '../../core/errors.ts';
+import { ConflictError, ERROR_CODES, NotFoundError } from '../../core/errors.ts';
 import { toXTokens } from '../../core/money.ts';
 import { listAttempts } from '../../core/provider-calls/provider-attempts.ts';
 import { routeNameOf } from '../../core/provider-names.ts';
@@ -16,6 +16,7 @@ import { ENDED_BY_OPERATOR, failByOperator, isEndedByOperator } from '../fail-by
 import {
   email,
   limit,
+  MODEL_IDS,
   note as noteText,
   pageNumber,
   recordStatus,
@@ -81,6 +82,7 @@ const list: Verb<ListOptions> = async ({ account, olderThan, ...search }, connec
   const accounts = account === undefined ? await listAccounts() : [await getAccount(account)];
   const now = systemClock.now();
   const found = await searchRequests(accounts, { ...search, olderThanSeconds: olderThan }, now, say);
+  if (found.requests.length === 0) checkNames(search);
   const refusals = search.error === undefined ? [] : await upstreamErrorsOf(found.requests);
   const value = found.requests.map((request, index) => ({
     requestId: request.requestId,
@@ -109,6 +111,18 @@ const list: Verb<ListOptions> = async ({ account, olderThan, ...search }, connec
         columns,
       ) + more,
   };
+};
+
+/**
+ * Refuses a model or code that does not exist, and names those that do. Only for a search that found nothing: requests of a model
+ * that left the catalog are still listed. Throws `NotFoundError`.
+ */
+const checkNames = ({ model, error }: RequestSearch): void => {
+  const codes: readonly string[] = ERROR_CODES;
+  if (model !== undefined && !MODEL_IDS.includes(model))
+    throw new NotFoundError(`There is no model ${model}. The models are ${MODEL_IDS.join(', ')}.`);
+  if (error !== undefined && !codes.includes(error))
+    throw new NotFoundError(`There is no error code ${error}. The codes are ${codes.join(', ')}.`);
 };
 
 /** Which provider failed a request last, and its own code; null where none did. */

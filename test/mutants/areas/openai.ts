@@ -71,7 +71,7 @@ export const OPENAI = bugs('openai', [
   [
     'all parts of a form are read before they are counted',
     'functions/openai/read-calls.ts',
-    'if (hasTooManyParts(bytes, contentType))',
-    'if (hasTooManyParts(bytes, contentType) && bytes.length === 0)',
+    'if (hasTooManyParts(bytes, boundary))',
+    'if (hasTooManyParts(bytes, boundary) && bytes.length === 0)',
   ],
 ]);

@@ -83,7 +83,13 @@ describe('the canary', () => {
   test.each<[string, string, Answer, RegExp]>([
     ['is refused', 'POST /v1/generations', [402, {}], /answered with 402/],
     ['is refused by a page', 'POST /v1/generations', [502, '<html>', 'text/html'], /answered with 502/],
-    ['is answered with no JSON', 'POST /v1/generations', [202, 'oops'], /JSON/],
+    ['has a wrong body by a page', 'POST /v1/generations', [400, '<html>', 'text/html'], /answered with 400/],
+    [
+      'is answered with no JSON',
+      'POST /v1/generations',
+      [202, 'oops'],
+      /answered with 202, but not with JSON/,
+    ],
     ['cannot be read', `GET ${PATH}`, [500, {}], /answered with 500/],
     [
       'fails',

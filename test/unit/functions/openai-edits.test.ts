@@ -112,6 +112,9 @@ describe('POST /openai/v1/images/edits', () => {
     ['text that is no URL', [...TEXTS, ['image', 'hello']], 'image'],
     ['a mask', [...TEXTS, ['mask', Buffer.from('hello')]], 'mask'],
     ['another file', [...TEXTS, ['file', Buffer.from('hello')]], 'file'],
+    ['a file as a size', [...TEXTS, ['size', Buffer.from('2K')]], 'size'],
+    ['a file as a hint', [...TEXTS, ['quality', Buffer.from('high')]], 'quality'],
+    ['a file as the user', [...TEXTS.slice(0, 2), ['user', Buffer.from(EMAIL)]], 'user'],
     [
       'a parameter twice',
       [...TEXTS, ['image', 'https://images.example.com/1.png'], ['n', '1'], ['n', '1']],
@@ -234,6 +237,19 @@ describe('POST /openai/v1/images/edits', () => {
     const { status } = read(await edit(whole, aLambdaContext()));
 
     expect([status, bucket.objects.size]).toEqual([429, 0]);
+  });
+
+  test.each([
+    ['hides the boundary behind another', `more="; boundary=none"; boundary=${BOUNDARY}`],
+    ['escapes the boundary', `boundary="${BOUNDARY.slice(1)}\\b"`],
+  ])('refuses a form whose content type %s, as its parts are counted by another', async (_, parameters) => {
+    const body = UNENDED.repeat(60) + `--${BOUNDARY}--\r\n`;
+    const { body: answer } = await send({
+      headers: { 'content-type': `multipart/form-data; ${parameters}` },
+      body,
+    });
+
+    expect(answer.error).toMatchObject({ param: null, message: expect.stringContaining('boundary') });
   });
 
   test.each([

@@ -112,6 +112,19 @@ describe('keys revoke', () => {
     expect(stdout + stderr + JSON.stringify(await json('audit', 'list'))).not.toContain(key.text);
   });
 
+  test('of a revoked key changes nothing, records nothing, and says so', async () => {
+    await ops('keys', 'revoke', key.keyId);
+    const recorded = await json('audit', 'list');
+
+    const again = await ops('keys', 'revoke', key.keyId);
+
+    expect(again).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/revoked before: nothing is changed/),
+    });
+    expect(await json('audit', 'list')).toEqual(recorded);
+  });
+
   test.each([
     ['cut short', (text: string) => [text.slice(0, -3)]],
     ['with a digit changed', (text: string) => [`${text.slice(0, -1)}${text.endsWith('0') ? '1' : '0'}`]],

@@ -56,6 +56,26 @@ const listed = async (...args: string[]): Promise<string[]> => {
 };
 
 describe('requests list', () => {
+  test.each([
+    ['model', '--model', 'xNone', /no model xNone\. The models are .*xQI3Pro.*/],
+    [
+      'error code',
+      '--error',
+      'no_such_code',
+      /no error code no_such_code\. The codes are .*provider_error.*/,
+    ],
+  ])('refuses a %s that does not exist, and names those that do', async (_, option, name, message) => {
+    expect(await ops('requests', 'list', option, name)).toMatchObject({
+      ...{ status: 1, stdout: '', stderr: expect.stringMatching(message) },
+    });
+  });
+
+  test('lists the requests of a model that left the catalog', async () => {
+    memory.patch(requestKey(ids.queued), { model: 'xOld' });
+
+    expect(await listed('--model', 'xOld')).toEqual([ids.queued]);
+  });
+
   test('prints the images and videos of every account, newest first, with their current status', async () => {
     const { video, queued, failed, succeeded, expired } = ids;
 

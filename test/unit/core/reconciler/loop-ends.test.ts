@@ -68,8 +68,8 @@ test.each<[string, () => Promise<unknown>]>([
     'has files expire',
     () => {
       givenWaiting(-1);
-      putRequest(memory, aVideoRequest({ ...ended, expiresAt: at(-100) }));
-      memory.patch(requestKey(VIDEO_ID), dueListing('EXPIRE', VIDEO_ID, at(-100)));
+      putRequest(memory, aVideoRequest({ ...ended, expiresAt: at(45) }));
+      memory.patch(requestKey(VIDEO_ID), dueListing('EXPIRE', VIDEO_ID, at(45)));
       executions.client.on(StartExecutionCommand).callsFake(async () => {
         await slowAtTheEnd();
         return {};

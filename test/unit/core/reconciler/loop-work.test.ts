@@ -93,21 +93,26 @@ describe('what is due', () => {
     expect(cancelledAt.at(-1)).toBeLessThan(1);
   });
 
-  test('has expired files, whose list is read every 10 s', async () => {
-    putRequest(memory, aVideoRequest({ ...ended, expiresAt: at(-100) }));
-    memory.patch(requestKey(VIDEO_ID), dueListing('EXPIRE', VIDEO_ID, at(-100)));
-    givenWaiting(-1);
+  test.each([
+    ['before the run', -100, 1],
+    ['during the run', 25, 4],
+  ])(
+    'has files that expired %s, whose list is read every 10 s until one execution is started',
+    async (_, expired, lists) => {
+      putRequest(memory, aVideoRequest({ ...ended, expiresAt: at(expired) }));
+      memory.patch(requestKey(VIDEO_ID), dueListing('EXPIRE', VIDEO_ID, at(expired)));
+      givenWaiting(-1);
 
-    await run(idle);
+      await run(idle);
 
-    const first = duePartition('EXPIRE', 0);
-    const reads = memory.client
-      .commandCalls(QueryCommand)
-      .filter(({ args }) => args[0].input.ExpressionAttributeValues?.[':partition'] === first);
-    expect(reads).toHaveLength(6);
-    // One in each half of a minute.
-    expect(executions.names('expiry')).toHaveLength(2);
-  });
+      const first = duePartition('EXPIRE', 0);
+      const reads = memory.client
+        .commandCalls(QueryCommand)
+        .filter(({ args }) => args[0].input.ExpressionAttributeValues?.[':partition'] === first);
+      expect(reads).toHaveLength(lists);
+      expect(executions.names('expiry')).toHaveLength(1);
+    },
+  );
 });
 
 describe('an error', () => {

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { Account } from '../../../../core/accounts/accounts.ts';
@@ -336,6 +338,23 @@ describe('the first attempt', () => {
     expect(due()).toBeUndefined();
     expect(await listWebhookAttempts(REQUEST_ID)).toMatchObject([{ number: 1, status }]);
   });
+
+  test.each([
+    ['is accepted', 204, 2],
+    ['fails', 503, 3],
+  ])(
+    'that %s is written when it is claimed, when it has its result, and to leave the list',
+    async (_, status, writes) => {
+      receiver.respond = answering(status);
+
+      await first();
+
+      const key = webhookAttemptKey(REQUEST_ID, REQUEST_ID, 1);
+      const updates = memory.client.commandCalls(UpdateCommand).map(({ args: [{ input }] }) => input.Key);
+      expect(updates.filter((updated) => isDeepStrictEqual(updated, key))).toHaveLength(writes);
+      expect(due()).toBeUndefined();
+    },
+  );
 
   test('that failed starts the execution that makes the second, and leaves the due list', async () => {
     receiver.respond = answering(503);
