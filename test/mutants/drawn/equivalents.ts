@@ -172,4 +172,16 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     "effects reordered in core/dispatch/dispatch-request.ts afterCalls: … latestAttempts([...current, ...made]); if (plan.mode === 'asynchronous' && isAccepted(attempts)) {… => … latestAttempts([...current, ...made]); const step = await stepFrom(assignment.route, request, [...…",
     'The step is found by reads of what the mark does not change.',
   ],
+  [
+    'boundary moved in core/reconciler/task-lister.ts TaskLister: nowMs - queriedMs >= UNNAMED_MS => nowMs - queriedMs > UNNAMED_MS',
+    'It then is queried after the list that comes a second later.',
+  ],
+  [
+    "constant of a list dropped in core/route-pauses/pause-rules.ts REASONS: no 'calls'",
+    'An unknown reason is read as this one.',
+  ],
+  [
+    "guard dropped in core/dispatch/dispatch-rules.ts leaveReason: no if (outcome?.kind !== 'busy') continue;",
+    'Every attempt may be made elsewhere, so that it failed or was busy: the guard is for the types.',
+  ],
 ]);

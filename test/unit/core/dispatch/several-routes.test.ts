@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
-import { routeLimitKey } from '../../../../core/table/keys.ts';
+import { requestKey, routeLimitKey } from '../../../../core/table/keys.ts';
 import { ACCOUNT_ID, REQUEST_ID } from '../../builders/entities.ts';
 import { aDone } from '../../builders/providers.ts';
 import { attempts, givenAttempt, memory } from './a-dispatch.ts';
@@ -102,6 +102,18 @@ describe('a request of a model with two routes', () => {
     two.keyless.add('modelark');
 
     await expect(two.dispatch()).rejects.toThrow('It has no value.');
+  });
+
+  test('is dispatched again when another run assigns it a route meanwhile', async () => {
+    const two = new TwoRoutes();
+    two.given({ assignment: undefined });
+    memory.beforeCall = () => {
+      const isBeingAssigned = memory.calls().UpdateCommand !== undefined;
+      if (isBeingAssigned) memory.patch(requestKey(REQUEST_ID), { assignment: { route: SECOND, number: 1 } });
+    };
+
+    expect(await two.dispatch()).toEqual({ next: 'retry', waitSeconds: 1 });
+    expect(two.called).toEqual([]);
   });
 
   test('is dispatched again when a route cannot be checked up for another reason than a missing key', async () => {

@@ -117,6 +117,31 @@ test.each<[string, ProviderAttempt['outcome']]>([
   }),
 );
 
+test('a call that worked does not end a pause when another one of its request failed, though that was under way', () =>
+  under(SEVERAL, async () => {
+    const state = { pauseReason: 'calls', pausedAt: at(0), pausedUntil: at(30), pauseSeconds: 30 };
+    memory.put(routeStateKey(ROUTE), state);
+    const lost = anAttempt({ outcome: { kind: 'lost', failure: FAILED.failure }, startedAt: at(-1) });
+    const worked = anAttempt({ call: 1, outcome: aDone('a'), startedAt: at(1) });
+
+    await reportCalls(OWNER, [lost, worked], aClock());
+
+    expect(stored()).toMatchObject(state);
+  }));
+
+test('an end that says nothing about a paused route is no error', () =>
+  under(SEVERAL, async () => {
+    const logged = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
+    const state = { pauseReason: 'calls', pausedAt: at(-60), pausedUntil: at(30), pauseSeconds: 30 };
+    memory.put(routeStateKey(ROUTE), state);
+
+    await reportCalls(OWNER, [anAttempt({ outcome: { ...FAILED, taken: 'no' } })], aClock());
+
+    expect(logged.mock.calls).toEqual([]);
+    expect(stored()).toMatchObject(state);
+    logged.mockRestore();
+  }));
+
 test('the ends of a model with one route write nothing', () =>
   under(SEVERAL.slice(0, 1), async () => {
     await reportCalls(OWNER, [anAttempt({ outcome: aDone('a') })], aClock());

@@ -31,6 +31,15 @@ test.each<[string, boolean, object]>([
   expect(stored()).toMatchObject(isTaken ? { ...state, pausedUntil: at(60) } : state);
 });
 
+test.each([
+  ...['calls', 'access', 'tasks', 'busy'].map((reason) => [reason, reason]),
+  ['of another release', 'calls'],
+])('a pause for %p is read as one for %p', async (pauseReason, expected) => {
+  memory.put(routeStateKey(ROUTE), paused(30, { pauseReason }));
+
+  expect((await readRouteStates([ROUTE])).get(ROUTE)).toMatchObject({ pauseReason: expected });
+});
+
 test('a trial is taken by one of many', async () => {
   memory.put(routeStateKey(ROUTE), paused(0));
 
