@@ -217,10 +217,13 @@ export const deliveryProblems = ({ world, deliveriesAborted }: Simulation): stri
   );
   const ofRequests = witness.all().flatMap(({ requestId, accountId, accepted, removedAt }) => {
     const told = receivers.told.filter((one) => one.requestId === requestId);
-    const [first, second] = told;
+    const [first] = told;
     const isGone = first?.receiver === 'gone';
-    const pauseMs = first && second && !first.taken ? second.at - first.at : 0;
-    const excusedMs = first && second ? lateness.excusedMs(first.at, second.at) : 0;
+    // An attempt that fails on its way is an attempt: the next one comes after the next pause of the schedule.
+    const toldAt = first?.at ?? Number.POSITIVE_INFINITY;
+    const nextAt = receivers.triedAt.get(requestId)?.find((at) => at > toldAt) ?? toldAt;
+    const pauseMs = first?.taken === false ? nextAt - toldAt : 0;
+    const excusedMs = lateness.excusedMs(toldAt, nextAt);
     const isDue =
       accepted.webhookUrl !== undefined && removedAt === undefined && !deliveriesAborted.has(requestId);
     const isDelivered = String(accepted.webhookUrl).endsWith('gone')
@@ -232,7 +235,7 @@ export const deliveryProblems = ({ world, deliveriesAborted }: Simulation): stri
         ? [`[gone] the receiver of ${requestId} is gone and was told ${told.length} times`]
         : []),
       ...(!isGone && !putOff.has(accountId) && pauseMs > FIRST_PAUSE_MS + excusedMs
-        ? [`[first pause] the end of ${requestId} was told again after ${pauseMs} ms`]
+        ? [`[first pause] the end of ${requestId} was tried again after ${pauseMs} ms`]
         : []),
     ];
   });

@@ -54,6 +54,8 @@ const ERRORS = { throttled: 'ECONNREFUSED', refused: 'ECONNREFUSED', lost: 'ECON
 export class Http extends Part {
   /** Other sites, by host name. */
   readonly sites = new Map<string, Site>();
+  /** Called with each try of a request to a host, before the try can fail. */
+  readonly watchers = new Map<string, (request: HttpRequest) => void>();
   private readonly providers: Providers;
 
   constructor(world: World, providers: Providers) {
@@ -67,6 +69,7 @@ export class Http extends Part {
     const own = this.sites.get(url.hostname);
     const site: Site = own ?? ((asked) => this.providers.answer(asked));
     signal?.throwIfAborted();
+    this.watchers.get(url.hostname)?.(request);
     if (url.hostname === FILE_HOST) return this.fetchFile(request, url, site);
     const isCreation = request.method === 'POST' && !url.pathname.endsWith('/cancel');
     if (own || !isCreation) return this.send(request, url, site);

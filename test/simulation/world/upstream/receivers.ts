@@ -38,12 +38,15 @@ const REFUSALS: Partial<Record<Receiver, number>> = {
 /** The callers' own servers, which are told of the end of their requests. */
 export class Receivers extends Part {
   readonly told: Told[] = [];
+  /** When an attempt was made to tell of a request's end, in epoch milliseconds, by the request's id. It may have failed on its way. */
+  readonly triedAt = new Map<string, number[]>();
   /** How often each event of a balance came, by its webhook id. The second time it is taken. */
   readonly toldOfBalance = new Map<string, number>();
 
   constructor(world: World) {
     super(world);
     world.http.sites.set(HOST, (request) => this.take(request));
+    world.http.watchers.set(HOST, (request) => this.seeTry(request));
     world.http.sites.set(BALANCE_HOST, async ({ headers }) => {
       const webhookId = String(headers['webhook-id']);
       const times = (this.toldOfBalance.get(webhookId) ?? 0) + 1;
@@ -52,9 +55,15 @@ export class Receivers extends Part {
     });
   }
 
+  private seeTry({ body }: HttpRequest): void {
+    const { requestId } = bodyOf(body).data;
+    const { now } = this.world.scheduler;
+    this.triedAt.set(requestId, [...(this.triedAt.get(requestId) ?? []), now]);
+  }
+
   private async take({ url, headers, body }: HttpRequest): Promise<HttpAnswer> {
     const receiver = new URL(url).pathname.slice(1) as Receiver;
-    const { type, data } = JSON.parse(body) as { type: string; data: { requestId: string; status: string } };
+    const { type, data } = bodyOf(body);
     const { requestId, status } = data;
     const earlier = this.told.filter((told) => told.requestId === requestId).length;
     if (receiver === 'slow' && earlier === 0) await this.world.scheduler.sleep(SLOW_ANSWER_MS);
@@ -73,3 +82,6 @@ export class Receivers extends Part {
     return { status: taken ? 200 : refusal, bytes: new Uint8Array() };
   }
 }
+
+const bodyOf = (body: string): { type: string; data: { requestId: string; status: string } } =>
+  JSON.parse(body);
