@@ -1,5 +1,6 @@
 import { clearCaches } from '@aws-lambda-powertools/parameters';
-import { answerProblems, deliveryProblems, storeProblems } from '../rules/rest-rules.ts';
+import { deliveryProblems } from '../rules/delivery-rules.ts';
+import { answerProblems, storeProblems } from '../rules/rest-rules.ts';
 import { MODELS, type ModelName, type Step, stepText } from '../stimuli/actions.ts';
 import { LAST_USER } from '../stimuli/creations.ts';
 import { openAccounts, verifiedProblems, watchBalances } from '../stimuli/operators.ts';
