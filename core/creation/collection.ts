@@ -135,8 +135,9 @@ const listEntries = async (call: LongCall, now: Date): Promise<Entry[]> => {
 
 /**
  * The entries that a call may take, the best first. Every call may take entries answered with 408, ended requests before running
- * requests. A retry may also take an entry of a waiting call with a lower count of retries. The count just below its own comes
- * first: the client's previous attempt. Last come images answered within 10 s. Failed requests are not taken: they are refunded.
+ * requests. A retry may also take an entry of a waiting call with a lower count of retries. An entry with the count just below its own
+ * comes before all others, since it may be of the client's previous attempt: another entry is left to the client who was told 408. Last come
+ * images answered within 10 s. Failed requests are not taken: they are refunded.
  */
 const listTakeable = async (call: LongCall, now: Date): Promise<Entry[]> => {
   const since = (seconds: number) => addSeconds(toInstant(now), -seconds);
@@ -150,9 +151,12 @@ const listTakeable = async (call: LongCall, now: Date): Promise<Entry[]> => {
   const found = new Map(requests.map((request) => [request.requestId, request]));
   const rankOf = ({ state, requestId = '', retry, at }: Entry): number => {
     const request = found.get(requestId);
-    if (state === 'released') return request && isTerminal(request) ? 0 : 1;
     const steps = call.retry - retry;
-    if (state === 'open') return 1 + steps;
+    if (state === 'released') {
+      const isOfOther = call.retry > 0 && steps !== 1;
+      return (isOfOther ? 3 : 0) + (request && isTerminal(request) ? 0 : 1);
+    }
+    if (state === 'open') return steps === 1 ? 2 : 3 + steps;
     if (request?.status === 'failed') return Number.NaN;
     return ANSWERED_RANK * (steps > 0 ? steps : ANSWERED_RANK - steps) + secondsSince(at, now);
   };

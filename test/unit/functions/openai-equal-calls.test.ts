@@ -84,6 +84,24 @@ describe('Equal calls', () => {
     expect(created()).toHaveLength(2);
   });
 
+  test('broken off are continued by their own retries, which leave what others were told by 408 to them', async () => {
+    const own = await calls.make(BODY);
+    const brokenOff = await calls.make(BODY, {
+      retry: 1,
+      meanwhile: onceAt(1, async () => {
+        const other = await calls.make(BODY);
+        expect([own.status, other.status]).toEqual([408, 408]);
+        for (const id of created()) calls.succeed(id);
+
+        expect(requestIn(await calls.make(BODY, { retry: 2 }))).toBe(own.requestId);
+        expect(requestIn(await calls.make(BODY, { retry: 1 }))).toBe(other.requestId);
+      }),
+    });
+
+    expect(brokenOff.status).toBe(408);
+    expect(created()).toHaveLength(2);
+  });
+
   test('whose answers were lost are given again to their own retries, as far as their counts tell', async () => {
     const first = await calls.make(BODY, { endsAfterSeconds: 1 });
     const second = await calls.make(BODY, {
