@@ -60,7 +60,9 @@ export class Availability extends Part {
     const isTaken =
       calls.some(mayBeTaken) ||
       calls.some(({ status }) => status === 400) ||
-      unknownClaims(requestId, evidence) > 0;
+      unknownClaims(requestId, evidence) > 0 ||
+      // Its answer was not written down: nobody knows that it was a refusal.
+      calls.some(({ maker }) => maker?.dead === true);
     if (!isTaken && lateMs < excusedMs) {
       scheduler.after(excusedMs - lateMs + 1, () => this.judge(life));
       return;
