@@ -10,6 +10,13 @@ import { permitsOf, routeIn } from './admission-rules.ts';
 /** How long after its request's end a permit may be kept: its return is tried for 5 s, on a machine that may be slow. */
 const KEPT_MS = 20_000;
 
+/** The end of a request, and the partitions of the routes that limited their calls then. */
+interface End {
+  requestId: string;
+  endedAt: number;
+  limited: ReadonlySet<string>;
+}
+
 /** The partition of the limit of an attempt's route. */
 const routeOfAttempt = (attempt: Item): unknown => {
   const { provider, upstreamModel } = attempt as Item & { provider: string; upstreamModel: string };
@@ -60,21 +67,26 @@ export class Permits extends Part {
 
   private seeEnd(requestId: string): void {
     const { now } = this.world.scheduler;
-    this.checkIn(KEPT_MS, requestId, now);
+    const limited = new Set(this.limits().map(({ PK }) => String(PK)));
+    this.checkIn(KEPT_MS, { requestId, endedAt: now, limited });
   }
 
-  private checkIn(milliseconds: number, requestId: string, endedAt: number): void {
+  /** The state of each route that limits its calls. */
+  private limits(): Item[] {
+    return this.world.items(ROUTE_LIMIT_SORT).filter((limit) => findRouteLimit(routeIn(limit))?.permits);
+  }
+
+  private checkIn(milliseconds: number, end: End): void {
+    const { requestId, endedAt, limited } = end;
     const { lateness, scheduler, witness } = this.world;
     scheduler.after(milliseconds, () => {
-      // Calls at a route that a deployment left without a limit hold no permits: what is there goes once it has one.
-      const limits = this.world
-        .items(ROUTE_LIMIT_SORT)
-        .filter((limit) => findRouteLimit(routeIn(limit))?.permits);
+      // A permit of a time with a limit stays while a deployment has none. Once the route has a limit again and requests queue, it goes.
+      const limits = this.limits().filter(({ PK }) => limited.has(String(PK)));
       if (!limits.some((limit) => permitsOf(limit).has(requestId))) return;
       // The process that took it may have died before recording it, and the request went another way.
       const acceptedAt = witness.lives.get(requestId)?.acceptedAt ?? endedAt;
       const leftMs = endedAt + KEPT_MS + lateness.excusedMs(acceptedAt, scheduler.now) - scheduler.now;
-      if (leftMs > 0) this.checkIn(leftMs + 1, requestId, endedAt);
+      if (leftMs > 0) this.checkIn(leftMs + 1, end);
       else this.report(`[kept] ${requestId} ended ${scheduler.now - endedAt} ms ago and has a permit`);
     });
   }
