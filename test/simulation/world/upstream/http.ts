@@ -6,7 +6,7 @@ import { invocations, never, unlessAborted } from '../engine/invocation.ts';
 import { isProvider, PROVIDERS, type Service } from '../engine/outages.ts';
 import { Part } from '../part.ts';
 import type { World } from '../world.ts';
-import type { Providers } from './providers.ts';
+import { type Providers, SAME_ID } from './providers.ts';
 
 export interface HttpRequest {
   url: string;
@@ -113,6 +113,8 @@ export class Http extends Part {
   private judgeQuery(task: string): void {
     const { evidence, lambda, scheduler } = this.world;
     const held = evidence.heldOff.get(task);
+    // Two tasks have this id: what one request was told holds for that request.
+    if (task === SAME_ID) return;
     if (!held || scheduler.now >= held.untilMs - MARGIN_MS) return;
     const areTwo = lambda.twoAtWorkAt(RECONCILER) >= held.atMs - HEARD_BY_OTHER_MS;
     if (scheduler.now < held.atMs + (areTwo ? HEARD_BY_OTHER_MS : HEARD_MS)) return;
