@@ -81,6 +81,8 @@ export class Evidence {
   readonly refusedTasks = new Map<string, number>();
   /** The tasks whose state a provider did not say when it was last asked, by id. */
   readonly untoldTasks = new Set<string>();
+  /** When a provider told the state of such a task again, in epoch milliseconds. */
+  readonly toldAgainAt = new Map<string, number>();
   /** From when on a provider may be asked about a task again, by its id, and when it said so. */
   readonly heldOff = new Map<string, { untilMs: number; atMs: number }>();
   /** When a model last lost its route, in epoch milliseconds. */
@@ -141,7 +143,7 @@ export class Evidence {
   query(taskId: string, end: 'told' | 'refused' | 'unanswered', at: number): void {
     if (end === 'told') {
       this.refusedTasks.delete(taskId);
-      this.untoldTasks.delete(taskId);
+      if (this.untoldTasks.delete(taskId)) this.toldAgainAt.set(taskId, at);
       return;
     }
     this.untoldTasks.add(taskId);

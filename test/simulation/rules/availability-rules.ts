@@ -27,6 +27,8 @@ export class Availability extends Part {
   private readonly routes = new Map<string, ModelRoutes[string]>();
   private readonly failed = new Map<string, string>();
   private readonly judged = new Set<string>();
+  /** The requests that may not wait for their turn as long as a route may take to be left. */
+  private readonly shortlyQueued = new Set<string>();
 
   constructor(world: World) {
     super(world);
@@ -37,6 +39,7 @@ export class Availability extends Part {
     const routes = listModelRoutes()[String(life.accepted.model)] ?? [];
     this.routes.set(life.requestId, routes);
     if (routes.length < 2) return;
+    if (Number(process.env.QUEUE_DEADLINE_SECONDS) * 1000 < TAKEN_MS) this.shortlyQueued.add(life.requestId);
     this.world.scheduler.after(TAKEN_MS, () => this.judge(life));
   }
 
@@ -67,8 +70,8 @@ export class Availability extends Part {
       scheduler.after(excusedMs - lateMs + 1, () => this.judge(life));
       return;
     }
-    // While no loop ran, its time in the queue may have run out.
-    if (calls.length === 0 && excusedMs > 0) return;
+    // Its time in the queue may have run out: while no loop ran, or because it is short.
+    if (calls.length === 0 && (excusedMs > 0 || this.shortlyQueued.has(requestId))) return;
     this.judged.add(requestId);
     if (isTaken) return;
     this.failed.set(requestId, `${requestId}, after ${scheduler.now - acceptedAt} ms, ${endsOf(calls)}`);

@@ -65,7 +65,8 @@ const CALL_EXCUSES: Record<string, (call: CreationCall, ending: Ending) => boole
     ending.endedAt - (refusedSince(call, ending) ?? Number.POSITIVE_INFINITY) > REFUSED_MS - MARGIN_MS,
   'the provider did not say its state at the deadline': ({ made }, ending) =>
     made !== undefined &&
-    ending.evidence.untoldTasks.has(made.id) &&
+    (ending.evidence.untoldTasks.has(made.id) ||
+      (ending.evidence.toldAgainAt.get(made.id) ?? 0) > ending.endedAt) &&
     ending.endedAt >= deadlineOf(ending) - MARGIN_MS,
 };
 
