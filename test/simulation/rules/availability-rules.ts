@@ -13,6 +13,8 @@ import { unknownClaims } from './liveness-rules.ts';
 const TAKEN_MS = 150_000;
 /** The share of such requests that may not be. */
 const MAY_FAIL = 0.01;
+/** How long functions go on with settings that say which routes are left: 5 s, and the time from their read to a call. */
+const SETTINGS_MS = 15_000;
 /** How long functions go on with a key that was replaced. */
 const KEY_MS = 1_210_000;
 
@@ -97,7 +99,7 @@ export class Availability extends Part {
       others.length === 1 &&
       !others.some(isLimited) &&
       removedAt === undefined &&
-      Math.max(evidence.deployedAt, evidence.leftAt) < acceptedAt &&
+      Math.max(evidence.deployedAt, evidence.leftAt + SETTINGS_MS) < acceptedAt &&
       !evidence.interventions.has(requestId) &&
       evidence.rotatedAt + KEY_MS < acceptedAt &&
       String(accepted.prompt).includes('[busy]') === false &&
