@@ -49,6 +49,8 @@ class Counts {
   }
 }
 
+/** The id of all tasks of a provider that uses one again and again. */
+export const SAME_ID = 'task-same';
 /** How long a caller has to wait for an answer before giving up counts as the provider's silence. */
 export const PATIENCE_MS = 55_000;
 

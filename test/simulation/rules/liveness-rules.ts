@@ -1,7 +1,6 @@
-import type { CreationCall, Evidence } from '../evidence/evidence.ts';
+import { type CreationCall, type Evidence, SAME_ID } from '../evidence/evidence.ts';
 import { errorCodeOf, type Life, objectKeysOf } from '../evidence/witness.ts';
 import { MARGIN_MS } from '../world/clocks.ts';
-import { SAME_ID } from '../world/upstream/providers.ts';
 
 /** Everything that decides whether a request ended as it should. */
 export interface Ending {

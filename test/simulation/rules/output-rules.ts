@@ -1,8 +1,8 @@
 import type { Item } from '../../unit/fakes/expressions.ts';
+import { SAME_ID } from '../evidence/evidence.ts';
 import { isTerminal, objectKeysOf } from '../evidence/witness.ts';
 import { Part } from '../world/part.ts';
 import { markOf } from '../world/upstream/media.ts';
-import { SAME_ID } from '../world/upstream/providers.ts';
 import type { World } from '../world/world.ts';
 
 /** Checks what a request delivers as it ends: each file that its provider made for it once, and no file that was made for another request. */

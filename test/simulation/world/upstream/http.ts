@@ -1,4 +1,4 @@
-import { type CreationCall, PATIENCE_MS } from '../../evidence/evidence.ts';
+import { type CreationCall, PATIENCE_MS, SAME_ID } from '../../evidence/evidence.ts';
 import { RECONCILER } from '../aws/lambda.ts';
 import { CLOCKS_APART_MS, deadlineMs, MARGIN_MS } from '../clocks.ts';
 import { makeCall, STALLED_MS } from '../engine/effects.ts';
@@ -6,7 +6,7 @@ import { invocations, never, unlessAborted } from '../engine/invocation.ts';
 import { isProvider, PROVIDERS, type Service } from '../engine/outages.ts';
 import { Part } from '../part.ts';
 import type { World } from '../world.ts';
-import { type Providers, SAME_ID } from './providers.ts';
+import type { Providers } from './providers.ts';
 
 export interface HttpRequest {
   url: string;

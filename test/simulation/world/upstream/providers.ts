@@ -1,4 +1,4 @@
-import type { CreationCall } from '../../evidence/evidence.ts';
+import { type CreationCall, SAME_ID } from '../../evidence/evidence.ts';
 import { Part } from '../part.ts';
 import { FORGERIES, falCallback, falKeys, falResult, falState } from './fal.ts';
 import {
@@ -30,8 +30,6 @@ import {
   wireOf,
 } from './wire-formats.ts';
 
-/** The id of all tasks of a provider that uses one again and again. */
-export const SAME_ID = 'task-same';
 /** How long a provider works: next to nothing, a moment, a minute, or longer than anyone waits. */
 const WORK_MS = { instant: [0, 60], quick: [500, 12_000], slow: [40_000, 300_000] } as const;
 /** How long a file server that is slow takes. */
