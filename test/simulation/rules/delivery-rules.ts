@@ -5,6 +5,8 @@ import { untoldBalances } from './balance-rules.ts';
 const TRIES_OF_GONE = 6;
 /** The first pause of the schedule is 5 s, the second 5 min. */
 const FIRST_PAUSE_MS = 120_000;
+/** The second pause, prolonged at random: it follows an attempt that was claimed and whose process died. */
+const SECOND_PAUSE_MS = 360_000;
 
 /**
  * The problems of webhooks, once all attempts were made. Every end is delivered. No attempts follow a 410. A second attempt comes
@@ -37,7 +39,9 @@ export const deliveryProblems = ({ world, deliveriesAborted }: Simulation): stri
       ...(isGone && told.length > TRIES_OF_GONE
         ? [`[gone] the receiver of ${requestId} is gone and was told ${told.length} times`]
         : []),
-      ...(!isGone && !putOff.has(accountId) && pauseMs > FIRST_PAUSE_MS + excusedMs
+      ...(!isGone &&
+      !putOff.has(accountId) &&
+      pauseMs > FIRST_PAUSE_MS + excusedMs + (excusedMs > 0 ? SECOND_PAUSE_MS : 0)
         ? [`[first pause] the end of ${requestId} was tried again after ${pauseMs} ms`]
         : []),
     ];
