@@ -110,7 +110,7 @@ const describe = (
   operatorSecretAccessKey: operator.secretAccessKey,
 });
 
-/** One start of the local run: its options, and the servers that it has started so far. */
+/** A start of the local run: the options, and the servers started so far. */
 class Start {
   private readonly options: LocalRunOptions;
   private readonly parts: Omit<LocalRunParts, keyof LocalAwsParts>;

@@ -135,9 +135,9 @@ const listEntries = async (call: LongCall, now: Date): Promise<Entry[]> => {
 
 /**
  * The entries that a call may take, the best first. Every call may take entries answered with 408, ended requests before running
- * requests. A retry may also take an entry of a waiting call with a lower count of retries. An entry with the count just below its own
- * comes before all others, since it may be of the client's previous attempt: another entry is left to the client who was told 408. Last come
- * images answered within 10 s. Failed requests are not taken: they are refunded.
+ * requests. A retry may also take an entry of a waiting call with a lower count of retries. The client's previous attempt has the count
+ * just below the retry's count, so entries with that count come first. Entries released for other clients come after. Last come images
+ * answered within 10 s. Failed requests are not taken: they are refunded.
  */
 const listTakeable = async (call: LongCall, now: Date): Promise<Entry[]> => {
   const since = (seconds: number) => addSeconds(toInstant(now), -seconds);

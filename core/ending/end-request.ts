@@ -9,7 +9,7 @@ import { type EndExtras, writeEnd } from './write-end.ts';
 
 /**
  * The kind of a request's end: `settled`, `failed`, `failedBeforeStoring` or `givenUp`. A kind is an object of functions, not a
- * name: the code of a function, and so its rights, then has only what its own kinds do.
+ * name: a Lambda function imports only the kinds that it uses, and has the rights of these alone.
  */
 export interface Ending {
   /** The terminal state of an unfinished request. `unlessStored`: only while none of its outputs is stored. */

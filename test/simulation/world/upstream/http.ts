@@ -113,7 +113,7 @@ export class Http extends Part {
   private judgeQuery(task: string): void {
     const { evidence, lambda, scheduler } = this.world;
     const held = evidence.heldOff.get(task);
-    // Two tasks have this id: what one request was told holds for that request.
+    // Two requests have a task with this id. A pause holds for the request whose query was answered with the pause.
     if (task === SAME_ID) return;
     if (!held || scheduler.now >= held.untilMs - MARGIN_MS) return;
     const areTwo = lambda.twoAtWorkAt(RECONCILER) >= held.atMs - HEARD_BY_OTHER_MS;
