@@ -80,6 +80,7 @@ describe('what goes wrong elsewhere', () => {
   test('excuses nothing that does not wait for it', () => {
     const lateness = latenessWith([outage]);
     lateness.add('unread state', START);
+    lateness.add('leaked secret', START);
     lateness.throttle(START, START + MINUTE_MS);
 
     expect(lateness.excusedMs(START, START + MINUTE_MS)).toBe(0);

@@ -2,7 +2,16 @@ import type { Fault } from '../world/engine/faults.ts';
 import { isProvider, type OutageMode, type Service } from '../world/engine/outages.ts';
 
 /** What a disturbance outside the plan of faults is called. */
-export type Disturbance = 'crash' | 'abort' | 'reconciler' | 'deployment' | 'clock' | 'unread state';
+export type Disturbance =
+  | 'crash'
+  | 'abort'
+  | 'reconciler'
+  | 'deployment'
+  | 'clock'
+  | 'unread state'
+  | 'leaked secret';
+/** Disturbances that only delay what waits for providers. */
+const AT_PROVIDERS: readonly string[] = ['unread state', 'leaked secret'] satisfies Disturbance[];
 /** What goes wrong at others, and only delays what waits for them. */
 export type Elsewhere = 'providers' | 'throttled functions';
 
@@ -48,6 +57,8 @@ export const EXCUSED_MS: Readonly<Record<Fault | Disturbance, number>> = {
   clock: 300_000,
   // A provider told nothing that can be read, or the contrary of what it told before: it is asked again.
   'unread state': UNREPORTED_MS,
+  // Functions have the worthless text for five minutes: callbacks and queries are refused until then, and tasks are queried again.
+  'leaked secret': UNREPORTED_MS,
 };
 
 /** How long after an outage, or after a function is started again, the effects may last: pauses between the tries of a state machine, and a run of the loop. */
@@ -89,7 +100,7 @@ export class Lateness {
    */
   excusedMs(from: number, to: number, ...waitsFor: readonly Elsewhere[]): number {
     const faults = this.suffered
-      .filter(({ name }) => name !== 'unread state' || waitsFor.includes('providers'))
+      .filter(({ name }) => !AT_PROVIDERS.includes(name) || waitsFor.includes('providers'))
       .filter(({ at }) => at >= from - LASTING_MS && at <= to)
       .reduce((sum, { name }) => sum + EXCUSED_MS[name], 0);
     const outages = this.outages()

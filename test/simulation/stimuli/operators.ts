@@ -82,6 +82,7 @@ export const operators = async (simulation: Simulation, action: Action): Promise
     case 'rotate-secret': {
       const name = SECRETS[action.pick % SECRETS.length] ?? '';
       world.evidence.rotatedAt = world.scheduler.now;
+      if (action.isLeaked) world.lateness.add('leaked secret', world.scheduler.now);
       world.secrets.rotate(name, action.isLeaked ? 0 : GRACE_MS);
       return;
     }
