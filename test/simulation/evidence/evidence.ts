@@ -20,6 +20,8 @@ export interface CreationCall {
   requestId: string;
   /** The provider that it was sent to. */
   provider: string;
+  /** The account at that provider, by the name of its key. */
+  account: string;
   maker: Invocation | undefined;
   sentAt: number;
   /** `unreached`: no connection. `lost`: sent, and no answer reached the caller. `early`: the caller gave up too soon. */
@@ -116,10 +118,14 @@ export class Evidence {
   }
 
   /** A creation call leaves its maker. */
-  send(maker: Invocation | undefined, provider: string, sentAt: number): CreationCall {
+  send(
+    maker: Invocation | undefined,
+    to: Pick<CreationCall, 'provider' | 'account'>,
+    sentAt: number,
+  ): CreationCall {
     const requestId = maker?.requestId ?? '';
     const call: CreationCall = {
-      ...{ requestId, provider, maker, sentAt, end: 'open', status: undefined, made: undefined },
+      ...{ ...to, requestId, maker, sentAt, end: 'open', status: undefined, made: undefined },
     };
     this.calls.set(requestId, [...this.callsOf(requestId), call]);
     return call;

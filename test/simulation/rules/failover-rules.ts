@@ -46,8 +46,8 @@ export class Failover extends Part {
   private judgeCall(call: CreationCall): void {
     const elsewhere = this.world.evidence
       .callsOf(call.requestId)
-      .filter(({ provider }) => provider !== call.provider);
-    const what = `${call.requestId} is called at ${call.provider} after`;
+      .filter(({ account }) => account !== call.account);
+    const what = `${call.requestId} is called with ${call.account} after`;
     if (elsewhere.some(mayBeTaken)) this.report(`[moved] ${what} a call that may have been taken`);
     if (elsewhere.some(isContent)) this.report(`[content moved] ${what} a content decision`);
   }

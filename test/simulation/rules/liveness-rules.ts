@@ -164,11 +164,11 @@ export const endingProblems = (ending: Ending): string[] => {
 
 /**
  * Problems of the last of these calls, which was just sent. A call beyond the planned calls repeats a call that the
- * provider turned away. The n-th repeat must not come before the n-th retry time that the provider asked for.
+ * provider account turned away. The n-th repeat must not come before the n-th retry time that the account asked for.
  */
 export const repeatProblems = (all: readonly CreationCall[], plannedCalls: number): string[] => {
   const last = all.at(-1);
-  const calls = all.filter(({ provider }) => provider === last?.provider);
+  const calls = all.filter(({ account }) => account === last?.account);
   const repeats = calls.length - plannedCalls;
   if (!last || repeats <= 0) return [];
   const allowed = calls

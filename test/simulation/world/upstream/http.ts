@@ -79,7 +79,8 @@ export class Http extends Part {
   /** A call that creates something. What becomes of its answer is kept as evidence. */
   private async create(request: HttpRequest, url: URL, site: Site): Promise<HttpAnswer> {
     const { evidence, scheduler } = this.world;
-    const creation = evidence.send(invocations.getStore(), serviceOf(url.hostname) ?? '', scheduler.now);
+    const to = { provider: serviceOf(url.hostname) ?? '', account: secretOf(request) };
+    const creation = evidence.send(invocations.getStore(), to, scheduler.now);
     this.world.onSend?.(creation);
     try {
       const answer = await this.send({ ...request, creation }, url, site);
