@@ -29,6 +29,16 @@ test('only the latest attempt of each call counts', () => {
   expect(latestAttempts([first, second, other])).toEqual([second, other]);
 });
 
+test('calls of earlier assignments do not count, in whatever order the attempts are listed', () => {
+  const [former, current] = [
+    anAttempt({ assignment: 0, outcome: { kind: 'busy', reason: '' } }),
+    anAttempt({ assignment: 1, outcome: done('a') }),
+  ] as const;
+
+  expect(latestAttempts([former, current])).toEqual([current]);
+  expect(latestAttempts([current, former])).toEqual([current]);
+});
+
 test('a request’s first call is the earliest of all attempts', () => {
   const at = (seconds: number) => atSeconds(seconds).toISOString();
 
