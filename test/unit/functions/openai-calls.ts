@@ -8,10 +8,14 @@ import { type ImageEndpoint, makeImages } from '../../../functions/openai/make-i
 import { readImageBody } from '../../../functions/openai/read-calls.ts';
 import { anApiEvent, read } from '../builders/api-events.ts';
 import { aCaller } from '../builders/callers.ts';
+import { EMAIL } from '../builders/entities.ts';
 import { type ApiEvent, RouteWorld } from '../builders/route-world.ts';
 import { bucket } from '../fakes/fresh-bucket.ts';
 import { MemoryFunctions } from '../fakes/memory-functions.ts';
 import { LoopbackServer } from '../servers/loopback-server.ts';
+
+/** A body of a call for one image. */
+export const BODY = { model: 'xQI3Pro', prompt: 'a lighthouse', user: EMAIL };
 
 interface Ending {
   /** When the request succeeds, in seconds from the call; never by default. */

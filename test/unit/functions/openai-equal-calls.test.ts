@@ -1,10 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { EMAIL } from '../builders/entities.ts';
-import { onceAt, requestIn, useOpenAiCalls } from './openai-calls.ts';
+import { BODY, onceAt, requestIn, useOpenAiCalls } from './openai-calls.ts';
 
 const { calls, created } = useOpenAiCalls();
 
-const BODY = { model: 'xQI3Pro', prompt: 'a lighthouse', user: EMAIL };
 type Answer = Awaited<ReturnType<typeof calls.make>>;
 
 describe('Equal calls', () => {

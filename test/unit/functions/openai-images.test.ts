@@ -7,11 +7,10 @@ import { aCaller } from '../builders/callers.ts';
 import { ACCOUNT_ID, anEndUser, EMAIL } from '../builders/entities.ts';
 import type { ApiEvent } from '../builders/route-world.ts';
 import { firstAttemptsOf } from '../fakes/memory-functions.ts';
-import { useOpenAiCalls } from './openai-calls.ts';
+import { BODY, useOpenAiCalls } from './openai-calls.ts';
 
 const { world, memory, executions, functions, bucket, calls } = useOpenAiCalls();
 
-const BODY = { model: 'xQI3Pro', prompt: 'a lighthouse', user: EMAIL };
 /** The signed URL of an image, by its place. */
 const urlOf = (index: number) =>
   expect.stringMatching(

@@ -4,12 +4,10 @@ import { handler as edit } from '../../../functions/api/edit-openai-image.ts';
 import { anImage } from '../../../packages/media/test/images.ts';
 import { aLambdaContext, anApiEvent, read } from '../builders/api-events.ts';
 import { aCaller } from '../builders/callers.ts';
-import { EMAIL } from '../builders/entities.ts';
-import { useOpenAiCalls } from './openai-calls.ts';
+import { BODY, useOpenAiCalls } from './openai-calls.ts';
 
 const { memory, bucket, calls } = useOpenAiCalls();
 
-const BODY = { model: 'xQI3Pro', prompt: 'a lighthouse', user: EMAIL };
 const URL_1 = 'https://images.example.com/1.png';
 const headers = { 'content-type': 'application/json; charset=utf-8' };
 const dataUrl = (bytes: Buffer, type = 'image/png') => `data:${type};base64,${bytes.toString('base64')}`;
