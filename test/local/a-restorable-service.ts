@@ -27,7 +27,7 @@ const DEFINITION = {
 };
 
 /** A service whose table can be restored: an AWS endpoint with the table of the stack, and the command line acting on it. */
-export interface ARestorableService {
+interface ARestorableService {
   generation: string;
   /** What each command after `text` is told to act on. */
   ops(...args: string[]): Promise<Outcome>;

@@ -3,161 +3,26 @@ import {
   DescribeContinuousBackupsCommand,
   DescribeTableCommand,
   DescribeTimeToLiveCommand,
-  DynamoDBClient,
   ListTablesCommand,
   ListTagsOfResourceCommand,
-  TagResourceCommand,
-  UpdateTableCommand,
 } from '@aws-sdk/client-dynamodb';
-import { SFNClient, StartExecutionCommand, StopExecutionCommand } from '@aws-sdk/client-sfn';
-import { DeleteCommand, DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { StartExecutionCommand, StopExecutionCommand } from '@aws-sdk/client-sfn';
+import { DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { findAccount, getAccount } from '../../core/accounts/accounts.ts';
 import { listApiKeys } from '../../core/accounts/api-keys.ts';
 import { listAuditEntries } from '../../core/audit/audit.ts';
-import { writeCreation } from '../../core/creation/write-creation.ts';
-import { deleteEndUser } from '../../core/deletion/delete-end-user.ts';
-import { deleteRequest } from '../../core/deletion/delete-requests.ts';
-import { blockEndUser, getEndUser } from '../../core/end-users/end-users.ts';
+import { getEndUser } from '../../core/end-users/end-users.ts';
 import { reconcileRequest } from '../../core/ending/end-lost-request.ts';
-import { endRequest } from '../../core/ending/end-request.ts';
-import { settled } from '../../core/ending/settled.ts';
-import { newRequestId } from '../../core/ids.ts';
 import { findDeletedRequest } from '../../core/requests/deleted-requests.ts';
-import { findRequest, recordOutputs } from '../../core/requests/requests.ts';
-import { accountKey, dueListing, endUserKey, type ItemKey, requestKey } from '../../core/table/keys.ts';
+import { findRequest } from '../../core/requests/requests.ts';
+import { accountKey } from '../../core/table/keys.ts';
 import { table } from '../../core/table/table.ts';
 import { onTable } from '../../ops/restore/on-table.ts';
-import { anImageRequest, aStoredOutput } from '../unit/builders/entities.ts';
-import { type ARestorableService, startRestorableService } from './a-restorable-service.ts';
+import { BOB, CAROL, DAVE, dynamoDb, type Report, restoreAndGoOn, service, sfn } from './a-restored-table.ts';
 import { TABLE_NAME } from './a-service.ts';
 
-const ADA = 'ada@example.com';
-const BOB = 'bob@example.com';
-const CAROL = 'carol@example.com';
-const DAVE = 'dave@example.com';
-
-let service: ARestorableService;
-let accountId: string;
-let keyId: string;
-/**
- * A request of each fate after the instant. `kept` stays as it is, `open` ends, and `deleted` ends and is deleted. `bobs` goes with its end-user.
- * `wiped` is lost with its end-user, by no call of the API.
- */
-let ids: Record<'kept' | 'open' | 'deleted' | 'bobs' | 'wiped', string>;
-let lost: { accountId: string; keyId: string; entryId: string; requestId: string };
-/** What the first command printed. */
-let first: Report;
-let dynamoDb: DynamoDBClient;
-let sfn: SFNClient;
-
-interface Report {
-  table: string;
-  living: string;
-  restoredTo: string;
-  ledger: { accounts: number; entries: number; problems: unknown[] };
-  entities: {
-    entity: string;
-    restored: number;
-    living: number;
-    added: number;
-    gone: number;
-    changed: number;
-  }[];
-  newest: Record<'restored' | 'living', { request: string | null; ledgerEntry: string | null }>;
-  adopted: boolean;
-  deploy: string;
-  [part: string]: unknown;
-}
-
-/** Accepts a request for an image at 4 xTokens, and gives it an execution that ends. */
-const create = async (endUserEmail: string): Promise<string> => {
-  const now = new Date();
-  const requestId = newRequestId('image', now);
-  const request = anImageRequest({
-    requestId,
-    accountId,
-    endUserEmail,
-    endUserId: requestId,
-    createdAt: now.toISOString(),
-  });
-  const account = await getAccount(accountId);
-  const endUser = await getEndUser({ accountId, email: endUserEmail }).catch(() => undefined);
-  const judged = { request, account, endUser, idempotency: undefined, keyId: 'key_1', work: [], now };
-  await writeCreation({ kind: 'judged', ...judged });
-  const input = JSON.stringify({ requestId });
-  await sfn.send(new StartExecutionCommand({ stateMachineArn: service.generation, name: requestId, input }));
-  await DynamoDBDocumentClient.from(dynamoDb).send(
-    new UpdateCommand({
-      TableName: TABLE_NAME,
-      Key: requestKey(requestId),
-      UpdateExpression: 'SET #status = :processing, GSI1PK = :list',
-      ExpressionAttributeNames: { '#status': 'status' },
-      ExpressionAttributeValues: {
-        ':processing': 'processing',
-        ':list': dueListing('CHECK', requestId, '').GSI1PK,
-      },
-    }),
-  );
-  return requestId;
-};
-const succeed = async (requestId: string): Promise<void> => {
-  await recordOutputs(requestId, [aStoredOutput(0)]);
-  await endRequest(requestId, settled);
-};
-
-const wipe = async (Key: ItemKey): Promise<void> => {
-  await DynamoDBDocumentClient.from(dynamoDb).send(new DeleteCommand({ TableName: TABLE_NAME, Key }));
-};
-
-beforeAll(async () => {
-  service = await startRestorableService();
-  dynamoDb = new DynamoDBClient({});
-  sfn = new SFNClient({});
-  accountId = (await service.json<{ accountId: string }>('accounts', 'create', '--name', 'First')).accountId;
-  keyId = (await service.json<{ keyId: string }>('keys', 'create', '--account', accountId)).keyId;
-  await service.json('balance', 'topup', '--account', accountId, '--amount', '1000');
-  const { Table } = await dynamoDb.send(new DescribeTableCommand({ TableName: TABLE_NAME }));
-  const Tags = [{ Key: 'service', Value: 'GenerationService' }];
-  await dynamoDb.send(new TagResourceCommand({ ResourceArn: Table?.TableArn, Tags }));
-  await dynamoDb.send(new UpdateTableCommand({ TableName: TABLE_NAME, DeletionProtectionEnabled: true }));
-  ids = {
-    kept: await create(ADA),
-    open: await create(ADA),
-    deleted: await create(ADA),
-    bobs: await create(BOB),
-    wiped: await create(DAVE),
-  };
-  await create(CAROL);
-  await succeed(ids.kept);
-  await succeed(ids.bobs);
-  await succeed(ids.wiped);
-
-  first = await service.json<Report>('table', 'restore', '--at', 'latest');
-
-  await succeed(ids.open);
-  await succeed(ids.deleted);
-  await deleteRequest(accountId, ids.deleted, new Date());
-  await deleteEndUser({ accountId, email: BOB });
-  await blockEndUser({ accountId, email: CAROL }, new Date());
-  await wipe(requestKey(ids.wiped));
-  await wipe(endUserKey(accountId, DAVE));
-  await service.json('keys', 'revoke', '--key-id', keyId);
-  await service.json('accounts', 'rotate-webhook-secret', '--account', accountId);
-  const other = await service.json<{ accountId: string }>('accounts', 'create', '--name', 'Second');
-  const key = await service.json<{ keyId: string }>('keys', 'create', '--account', accountId);
-  const entry = await service.json<{ id: string }>(
-    ...['balance', 'topup', '--account', accountId, '--amount', '50', '--note', 'invoice 7'],
-  );
-  lost = {
-    accountId: other.accountId,
-    keyId: key.keyId,
-    entryId: entry.id,
-    requestId: await create(ADA),
-  };
-  await service.json('accounts', 'block', '--account', accountId);
-});
-afterAll(() => service.stop());
+const { accountId, keyId, ids, first, lost } = await restoreAndGoOn();
 
 const instantIn = ({ table }: Report): string =>
   table.replace(/^.*-at-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z');

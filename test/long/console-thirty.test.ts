@@ -30,7 +30,8 @@ interface Person extends Hands {
   page: Page;
   caller: Caller;
 }
-type Action = [title: string, act: (person: Person) => Promise<unknown>];
+/** What a person does, in this order. */
+type Actions = Record<string, (person: Person) => Promise<unknown>>;
 
 const link = ({ page }: Person, name: string) => page.getByRole('link', { name, exact: true });
 const button = ({ page }: Person, name: string | RegExp) => page.getByRole('button', { name }).first();
@@ -44,306 +45,180 @@ const isFrame = ({ page }: Person) =>
   );
 
 /** The first half: from a key to a video made of the person's own picture. */
-const MAKING: Action[] = [
-  [
-    'signs in',
-    async (me) => {
-      await me.write(me.page.getByLabel('API key'), me.caller.key);
-      await me.press(button(me, 'Sign in'));
-      await me.page.getByRole('heading', { name: 'Make an image or a video' }).waitFor();
-    },
-  ],
-  [
-    'chooses a model',
-    async (me) => {
-      await me.choose(me.page.getByLabel('Model'), 'xW2.7S');
-      await me.page.getByText('First frame (required)').waitFor();
-    },
-  ],
-  [
-    'writes a prompt',
-    async (me) => {
-      await me.write(me.page.getByLabel('Prompt'), 'make it move [delay=0]');
-      await code(me).getByText('make it move').waitFor();
-    },
-  ],
-  ['names an end-user', (me) => me.write(me.page.getByLabel('End-user'), 'ada@example.com')],
-  [
-    'sends it too early, and is told at the field',
-    async (me) => {
-      await me.press(button(me, 'Make a video'));
-      await frame(me).getByText('First frame is required').waitFor();
-    },
-  ],
-  [
-    'gives a picture that is too small, and is told before it is sent',
-    async (me) => {
-      await me.give(frame(me), await picture('small.png', 8));
-      await frame(me).getByText('small.png has 8x8 pixels; the model takes sides of 240 to 8,000').waitFor();
-    },
-  ],
-  [
-    'puts it away',
-    async (me) => {
-      await me.press(button(me, 'Put away small.png'));
-      await eventually(
-        () => frame(me).getByText('small.png').count(),
-        (count) => count === 0,
-      );
-    },
-  ],
-  [
-    'gives an own picture, and sees it',
-    async (me) => {
-      await me.give(frame(me), await picture('mine.png', 640));
-      await isFrame(me);
-      await frame(me).getByText('mine.png').waitFor();
-      await seen(me.page, "document.querySelector('[data-takes-file=image] img')?.naturalWidth === 640");
-    },
-  ],
-  [
-    'chooses a resolution',
-    async (me) => {
-      await me.choose(me.page.getByRole('radio', { name: '720p' }));
-      await code(me).getByText('720p').waitFor();
-    },
-  ],
-  [
-    'says how long, and sees the price',
-    async (me) => {
-      await me.write(me.page.getByLabel('Seconds'), '2');
-      await me.page.getByText('Costs 10 xTokens.').waitFor();
-    },
-  ],
-  [
-    'unfolds what is rarely set',
-    async (me) => {
-      await me.press(me.page.getByText('More settings'));
-      await me.page.getByLabel('Webhook').waitFor();
-    },
-  ],
-  [
-    'looks at another page',
-    async (me) => {
-      await me.press(link(me, 'Requests'));
-      await me.page.getByRole('heading', { name: 'Requests' }).waitFor();
-    },
-  ],
-  [
-    'comes back: nothing is lost',
-    async (me) => {
-      await me.press(link(me, 'Make'));
-      await isFrame(me);
-      await becomes(() => me.page.getByLabel('Prompt').inputValue(), 'make it move [delay=0]');
-    },
-  ],
-  [
-    'looks at another model, which has the prompt too',
-    async (me) => {
-      await me.choose(me.page.getByLabel('Model'), 'xSD4.5');
-      await me.page.getByRole('radio', { name: 'landscape' }).waitFor();
-      await becomes(() => me.page.getByLabel('Prompt').inputValue(), 'make it move [delay=0]');
-    },
-  ],
-  [
-    'chooses a shape by its picture',
-    async (me) => {
-      await me.choose(me.page.getByRole('radio', { name: 'landscape' }));
-      await code(me).getByText('landscape').waitFor();
-    },
-  ],
-  [
-    'goes back to the model, whose frame is still there',
-    async (me) => {
-      await me.choose(me.page.getByLabel('Model'), 'xW2.7S');
-      await isFrame(me);
-    },
-  ],
-  [
-    'makes the video',
-    async (me) => {
-      await me.press(button(me, 'Make a video'));
-      await me.page
-        .locator('.notice')
-        .getByText(/Request vid_\w+ is accepted/)
-        .waitFor();
-    },
-  ],
-  [
-    'sees it, decoded',
-    (me) =>
-      seen(
-        me.page,
-        "(document.querySelector('.card video')?.readyState ?? 0) >= 1 && document.querySelector('.card video').videoWidth > 0",
-      ),
-  ],
-  [
-    'uses it as an input',
-    async (me) => {
-      await me.press(button(me, /^Use as input vid_/));
-      await me.press(me.page.getByRole('link', { name: 'Reference videos of xW3.0s', exact: true }));
-      await eventually(
-        () => me.page.getByLabel('Reference videos, URL 1').inputValue(),
-        (url) => url.includes('/outputs/vid_') && !url.includes('?'),
-      );
-    },
-  ],
-];
+const MAKING: Actions = {
+  'signs in': async (me) => {
+    await me.write(me.page.getByLabel('API key'), me.caller.key);
+    await me.press(button(me, 'Sign in'));
+    await me.page.getByRole('heading', { name: 'Make an image or a video' }).waitFor();
+  },
+  'chooses a model': async (me) => {
+    await me.choose(me.page.getByLabel('Model'), 'xW2.7S');
+    await me.page.getByText('First frame (required)').waitFor();
+  },
+  'writes a prompt': async (me) => {
+    await me.write(me.page.getByLabel('Prompt'), 'make it move [delay=0]');
+    await code(me).getByText('make it move').waitFor();
+  },
+  'names an end-user': (me) => me.write(me.page.getByLabel('End-user'), 'ada@example.com'),
+  'sends it too early, and is told at the field': async (me) => {
+    await me.press(button(me, 'Make a video'));
+    await frame(me).getByText('First frame is required').waitFor();
+  },
+  'gives a picture that is too small, and is told before it is sent': async (me) => {
+    await me.give(frame(me), await picture('small.png', 8));
+    await frame(me).getByText('small.png has 8x8 pixels; the model takes sides of 240 to 8,000').waitFor();
+  },
+  'puts it away': async (me) => {
+    await me.press(button(me, 'Put away small.png'));
+    await becomes(() => frame(me).getByText('small.png').count(), 0);
+  },
+  'gives an own picture, and sees it': async (me) => {
+    await me.give(frame(me), await picture('mine.png', 640));
+    await isFrame(me);
+    await frame(me).getByText('mine.png').waitFor();
+    await seen(me.page, "document.querySelector('[data-takes-file=image] img')?.naturalWidth === 640");
+  },
+  'chooses a resolution': async (me) => {
+    await me.choose(me.page.getByRole('radio', { name: '720p' }));
+    await code(me).getByText('720p').waitFor();
+  },
+  'says how long, and sees the price': async (me) => {
+    await me.write(me.page.getByLabel('Seconds'), '2');
+    await me.page.getByText('Costs 10 xTokens.').waitFor();
+  },
+  'unfolds what is rarely set': async (me) => {
+    await me.press(me.page.getByText('More settings'));
+    await me.page.getByLabel('Webhook').waitFor();
+  },
+  'looks at another page': async (me) => {
+    await me.press(link(me, 'Requests'));
+    await me.page.getByRole('heading', { name: 'Requests' }).waitFor();
+  },
+  'comes back: nothing is lost': async (me) => {
+    await me.press(link(me, 'Make'));
+    await isFrame(me);
+    await becomes(() => me.page.getByLabel('Prompt').inputValue(), 'make it move [delay=0]');
+  },
+  'looks at another model, which has the prompt too': async (me) => {
+    await me.choose(me.page.getByLabel('Model'), 'xSD4.5');
+    await me.page.getByRole('radio', { name: 'landscape' }).waitFor();
+    await becomes(() => me.page.getByLabel('Prompt').inputValue(), 'make it move [delay=0]');
+  },
+  'chooses a shape by its picture': async (me) => {
+    await me.choose(me.page.getByRole('radio', { name: 'landscape' }));
+    await code(me).getByText('landscape').waitFor();
+  },
+  'goes back to the model, whose frame is still there': async (me) => {
+    await me.choose(me.page.getByLabel('Model'), 'xW2.7S');
+    await isFrame(me);
+  },
+  'makes the video': async (me) => {
+    await me.press(button(me, 'Make a video'));
+    await me.page
+      .locator('.notice')
+      .getByText(/Request vid_\w+ is accepted/)
+      .waitFor();
+  },
+  'sees it, decoded': (me) =>
+    seen(
+      me.page,
+      "(document.querySelector('.card video')?.readyState ?? 0) >= 1 && document.querySelector('.card video').videoWidth > 0",
+    ),
+  'uses it as an input': async (me) => {
+    await me.press(button(me, /^Use as input vid_/));
+    await me.press(me.page.getByRole('link', { name: 'Reference videos of xW3.0s', exact: true }));
+    await eventually(
+      () => me.page.getByLabel('Reference videos, URL 1').inputValue(),
+      (url) => url.includes('/outputs/vid_') && !url.includes('?'),
+    );
+  },
+};
 
 /** The second half: many requests at once, a request again, and the account. */
-const KEEPING: Action[] = [
-  [
-    'sees all requests',
-    async (me) => {
-      await me.press(link(me, 'Requests'));
-      await me.page.locator('.count').getByText('4 requests').waitFor();
-    },
-  ],
-  [
-    'filters them by status',
-    async (me) => {
-      await me.choose(me.page.getByLabel('Status'), 'failed');
-      await me.page.locator('.count').getByText('2 requests').waitFor();
-      await becomes(() => new URL(me.page.url()).hash, expect.stringContaining('status=failed'));
-    },
-  ],
-  [
-    'filters them by end-user as well',
-    async (me) => {
-      await me.write(me.page.getByLabel('End-user', { exact: true }), 'nobody');
-      await seen(me.page, "document.querySelector('main').textContent.includes('No matches')");
-    },
-  ],
-  [
-    'clears the filters',
-    async (me) => {
-      await me.press(link(me, 'Clear filters'));
-      await me.page.locator('.count').getByText('4 requests').waitFor();
-    },
-  ],
-  [
-    'sees a table',
-    async (me) => {
-      await me.choose(me.page.getByRole('radio', { name: 'Table' }));
-      await eventually(
-        () => rows(me).count(),
-        (count) => count === 4,
-      );
-    },
-  ],
-  [
-    'sorts it by cost',
-    async (me) => {
-      await me.press(button(me, 'xTokens'));
-      await eventually(
-        () => rows(me).first().locator('td').last().textContent(),
-        (cost) => cost === '10',
-      );
-      await me.press(button(me, 'xTokens'));
-      await eventually(
-        () => rows(me).first().locator('td').last().textContent(),
-        (cost) => cost === '0',
-      );
-    },
-  ],
-  [
-    'selects a range',
-    async (me) => {
-      await me.check(rows(me).nth(0).getByRole('checkbox'));
-      await me.check(rows(me).nth(1).getByRole('checkbox'), true);
-      await me.page.getByText('2 selected').waitFor();
-    },
-  ],
-  [
-    'deletes it',
-    async (me) => {
-      await me.press(button(me, 'Delete …'));
-      await me.press(me.page.getByRole('dialog').getByRole('button', { name: 'Delete' }));
-      await me.page.locator('.notice').getByText('2 requests deleted').waitFor();
-      await eventually(
-        () => rows(me).count(),
-        (count) => count === 2,
-      );
-    },
-  ],
-  [
-    'downloads all the others as one archive',
-    async (me) => {
-      await me.check(me.page.getByRole('checkbox', { name: 'Select all that are shown' }));
-      const download = me.page.waitForEvent('download');
-      await me.press(button(me, 'Download as ZIP'));
-      expect((await download).suggestedFilename()).toBe('requests.zip');
-    },
-  ],
-  [
-    'takes the selection away',
-    async (me) => {
-      await me.page.keyboard.press('Escape');
-      await eventually(
-        () => me.page.getByText('2 selected').count(),
-        (count) => count === 0,
-      );
-    },
-  ],
-  [
-    'opens a request',
-    async (me) => {
-      await me.press(link(me, 'make it move [delay=0]'));
-      await me.page.getByRole('heading', { name: 'Request for a video' }).waitFor();
-    },
-  ],
-  [
-    'reuses its settings, with the own picture',
-    async (me) => {
-      await me.press(link(me, 'Reuse these settings'));
-      await isFrame(me);
-      await becomes(() => me.page.getByLabel('Seconds').inputValue(), '2');
-    },
-  ],
-  [
-    'makes it again',
-    async (me) => {
-      await me.press(button(me, 'Make a video'));
-      await seen(me.page, "document.querySelectorAll('.card video').length === 2");
-    },
-  ],
-  [
-    'sees what it cost',
-    async (me) => {
-      await me.press(link(me, 'Balance'));
-      await me.page.getByRole('table', { name: 'Transactions' }).getByText('−10').first().waitFor();
-    },
-  ],
-  [
-    'blocks an end-user',
-    async (me) => {
-      await me.press(link(me, 'End-users'));
-      await me.press(button(me, 'Block ada@example.com'));
-      await me.press(me.page.getByRole('dialog').getByRole('button', { name: 'Block' }));
-      await button(me, 'Unblock ada@example.com').waitFor();
-    },
-  ],
-  [
-    'prefers dark colors',
-    async (me) => {
-      await me.choose(me.page.getByLabel('Theme'), 'dark');
-      await eventually(
-        () => me.page.evaluate('getComputedStyle(document.documentElement).colorScheme'),
-        (scheme) => scheme === 'dark',
-      );
-    },
-  ],
-  [
-    'signs out, and leaves nothing',
-    async (me) => {
-      await me.press(button(me, 'Sign out'));
-      await me.page.getByLabel('API key').waitFor();
-      await becomes(() => me.page.evaluate("sessionStorage.getItem('apiKey')"), null);
-      const drafts = () => me.page.evaluate("sessionStorage.getItem('drafts') ?? ''");
-      await becomes(drafts, expect.not.stringContaining('make it move'));
-    },
-  ],
-];
+const KEEPING: Actions = {
+  'sees all requests': async (me) => {
+    await me.press(link(me, 'Requests'));
+    await me.page.locator('.count').getByText('4 requests').waitFor();
+  },
+  'filters them by status': async (me) => {
+    await me.choose(me.page.getByLabel('Status'), 'failed');
+    await me.page.locator('.count').getByText('2 requests').waitFor();
+    await becomes(() => new URL(me.page.url()).hash, expect.stringContaining('status=failed'));
+  },
+  'filters them by end-user as well': async (me) => {
+    await me.write(me.page.getByLabel('End-user', { exact: true }), 'nobody');
+    await seen(me.page, "document.querySelector('main').textContent.includes('No matches')");
+  },
+  'clears the filters': async (me) => {
+    await me.press(link(me, 'Clear filters'));
+    await me.page.locator('.count').getByText('4 requests').waitFor();
+  },
+  'sees a table': async (me) => {
+    await me.choose(me.page.getByRole('radio', { name: 'Table' }));
+    await becomes(() => rows(me).count(), 4);
+  },
+  'sorts it by cost': async (me) => {
+    await me.press(button(me, 'xTokens'));
+    await becomes(() => rows(me).first().locator('td').last().textContent(), '10');
+    await me.press(button(me, 'xTokens'));
+    await becomes(() => rows(me).first().locator('td').last().textContent(), '0');
+  },
+  'selects a range': async (me) => {
+    await me.check(rows(me).nth(0).getByRole('checkbox'));
+    await me.check(rows(me).nth(1).getByRole('checkbox'), true);
+    await me.page.getByText('2 selected').waitFor();
+  },
+  'deletes it': async (me) => {
+    await me.press(button(me, 'Delete …'));
+    await me.press(me.page.getByRole('dialog').getByRole('button', { name: 'Delete' }));
+    await me.page.locator('.notice').getByText('2 requests deleted').waitFor();
+    await becomes(() => rows(me).count(), 2);
+  },
+  'downloads all the others as one archive': async (me) => {
+    await me.check(me.page.getByRole('checkbox', { name: 'Select all that are shown' }));
+    const download = me.page.waitForEvent('download');
+    await me.press(button(me, 'Download as ZIP'));
+    expect((await download).suggestedFilename()).toBe('requests.zip');
+  },
+  'takes the selection away': async (me) => {
+    await me.page.keyboard.press('Escape');
+    await becomes(() => me.page.getByText('2 selected').count(), 0);
+  },
+  'opens a request': async (me) => {
+    await me.press(link(me, 'make it move [delay=0]'));
+    await me.page.getByRole('heading', { name: 'Request for a video' }).waitFor();
+  },
+  'reuses its settings, with the own picture': async (me) => {
+    await me.press(link(me, 'Reuse these settings'));
+    await isFrame(me);
+    await becomes(() => me.page.getByLabel('Seconds').inputValue(), '2');
+  },
+  'makes it again': async (me) => {
+    await me.press(button(me, 'Make a video'));
+    await seen(me.page, "document.querySelectorAll('.card video').length === 2");
+  },
+  'sees what it cost': async (me) => {
+    await me.press(link(me, 'Balance'));
+    await me.page.getByRole('table', { name: 'Transactions' }).getByText('−10').first().waitFor();
+  },
+  'blocks an end-user': async (me) => {
+    await me.press(link(me, 'End-users'));
+    await me.press(button(me, 'Block ada@example.com'));
+    await me.press(me.page.getByRole('dialog').getByRole('button', { name: 'Block' }));
+    await button(me, 'Unblock ada@example.com').waitFor();
+  },
+  'prefers dark colors': async (me) => {
+    await me.choose(me.page.getByLabel('Theme'), 'dark');
+    await becomes(() => me.page.evaluate('getComputedStyle(document.documentElement).colorScheme'), 'dark');
+  },
+  'signs out, and leaves nothing': async (me) => {
+    await me.press(button(me, 'Sign out'));
+    await me.page.getByLabel('API key').waitFor();
+    await becomes(() => me.page.evaluate("sessionStorage.getItem('apiKey')"), null);
+    const drafts = () => me.page.evaluate("sessionStorage.getItem('drafts') ?? ''");
+    await becomes(drafts, expect.not.stringContaining('make it move'));
+  },
+};
 
 inBrowser.each([
   ['a mouse', withMouse],
@@ -359,8 +234,8 @@ inBrowser.each([
   await page.getByLabel('API key').waitFor();
 
   const done: string[] = [];
-  const doAll = async (actions: readonly Action[]) => {
-    for (const [title, act] of actions) {
+  const doAll = async (actions: Actions) => {
+    for (const [title, act] of Object.entries(actions)) {
       await act(person).catch((error: unknown) => {
         throw new Error(`A person ${title}: ${String(error)}`, { cause: error });
       });

@@ -1,7 +1,8 @@
 import { deleteFully, deleteInBatches } from './deletion.ts';
 import { type Download, openItem } from './download.ts';
-import { GenerationServiceError, RequestFailedError } from './errors.ts';
+import { RequestFailedError } from './errors.ts';
 import { type CallOptions, type ClientOptions, Http, type Path, type Query } from './http.ts';
+import { Kinds } from './kinds.ts';
 import type {
   BalanceOptions,
   CreateOptions,
@@ -57,9 +58,7 @@ const recordPath = (requestId: string): Path => [isVideo(requestId) ? 'videos' :
  */
 export class GenerationClient {
   readonly #http: Http;
-
-  /** The kind of each model that was seen on offer. */
-  readonly #kinds = new Map<string, Model['type']>();
+  readonly #kinds = new Kinds();
 
   /** Throws `TypeError` when the base URL or the key is missing. */
   constructor(options: ClientOptions = {}) {
@@ -113,21 +112,14 @@ export class GenerationClient {
     body: WithFiles<NewGeneration> | WithFiles<NewVideo>,
     options?: RunOptions,
   ): Promise<Succeeded<GenerationRecord | VideoRecord>> {
-    const path = [(await this.#kindOf(body.model, options)) === 'video' ? 'videos' : 'generations'];
+    const kind = await this.#kinds.of(body.model, () => this.listModels(options));
+    const path = [kind === 'video' ? 'videos' : 'generations'];
     const request = await this.#create<{ requestId: string; status: string; referencesCount: number }>(
       path,
       body,
       options,
     );
     return this.waitForSuccess(request, options);
-  }
-
-  async #kindOf(model: string, options?: CallOptions): Promise<Model['type']> {
-    if (!this.#kinds.has(model))
-      for (const { id, type } of await this.listModels(options)) this.#kinds.set(id, type);
-    const kind = this.#kinds.get(model);
-    if (!kind) throw new GenerationServiceError(`The service does not offer the model ${model}.`);
-    return kind;
   }
 
   /**
@@ -256,16 +248,12 @@ export class GenerationClient {
 
   /** Blocks an end-user. */
   blockEndUser(email: string, options?: CallOptions): Promise<EndUserBlock> {
-    return this.#setBlocked(email, 'block', options);
+    return this.#http.call('POST', ['end-users', email, 'block'], options);
   }
 
   /** Unblocks an end-user. */
   unblockEndUser(email: string, options?: CallOptions): Promise<EndUserBlock> {
-    return this.#setBlocked(email, 'unblock', options);
-  }
-
-  #setBlocked(email: string, verb: string, options?: CallOptions): Promise<EndUserBlock> {
-    return this.#http.call('POST', ['end-users', email, verb], options);
+    return this.#http.call('POST', ['end-users', email, 'unblock'], options);
   }
 
   /** Limits on the spending of an end-user, and the spending. */
