@@ -5,8 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { stop } from 'esbuild';
-import { CONSOLE_PAGES, CONSOLE_PATHS, PUBLIC_PAGES, PUBLIC_PATHS } from '../../core/files/pages.ts';
-import { OUTPUT_PREFIX } from '../../core/object-keys.ts';
+import { CONSOLE_PAGES, PUBLIC_PAGES } from '../../core/files/pages.ts';
 import { bundlePages } from '../../lib/bundle-pages.ts';
 import { onlyOne, policiesOf, type Resource, render, roleOf, synthesizeService } from './service-template.ts';
 
@@ -51,18 +50,6 @@ describe('the paths of the public pages', () => {
       expect(behavior.TrustedKeyGroups).toBeUndefined();
       expect(behavior.FunctionAssociations).toBeUndefined();
     }
-  });
-
-  test('are those of the pages, and of no file of a request', () => {
-    const patterns = [...PUBLIC_PATHS, ...CONSOLE_PATHS].map(
-      (path) => new RegExp(`^${path.replaceAll('*', '.*')}$`),
-    );
-    const isPublic = (key: string): boolean => patterns.some((pattern) => pattern.test(`/${key}`));
-
-    const pages = [...PUBLIC_PAGES, ...CONSOLE_PAGES];
-    expect(pages.map(({ key }) => isPublic(key))).toEqual(pages.map(() => true));
-    expect(isPublic(`${OUTPUT_PREFIX}a/0.png`)).toBe(false);
-    expect(pages.some(({ key }) => key.startsWith(OUTPUT_PREFIX))).toBe(false);
   });
 
   test('have a policy by which browsers load nothing from elsewhere', () => {

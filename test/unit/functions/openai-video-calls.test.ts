@@ -38,3 +38,13 @@ describe('POST /openai/v1/videos', () => {
     expect(body.error.message).toMatch(/^'model' "gpt-image-1" is not on offer: choose xW/);
   });
 });
+
+test('a route that is none of videos is 404 in the shape of errors of this surface', async () => {
+  const { headers } = await aCaller(memory);
+  const event = anApiEvent({ resource: '/openai/v1/videos/{id}/remix', method: 'POST', headers });
+
+  const { status, body } = await read(await videos(event, aLambdaContext()));
+
+  expect([status, body.error.code]).toEqual([404, 'not_found']);
+  expect(body.error.message).toContain('There is no such route.');
+});

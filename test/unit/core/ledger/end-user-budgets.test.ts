@@ -117,6 +117,20 @@ describe('the first budget of an end-user', () => {
     expect([spent(DAY), spent('2026-11')]).toEqual([8_000, 11_000]);
   });
 
+  test('counts a refund that is made while it is set', async () => {
+    const requestId = newRequestId('image', NOW);
+    put(NOW.toISOString(), { requestId });
+    memory.beforeTransaction = (attempt) => {
+      if (attempt !== 1) return;
+      put(NOW.toISOString(), { requestId, refundThousandths: 4_000, status: 'failed' });
+      memory.patch(endUserKey(ACCOUNT_ID, EMAIL), { spentThousandths: 0 });
+    };
+
+    await putEndUserBudget(id, BUDGET, NOW);
+
+    expect([spent(DAY), stored()?.budget]).toEqual([4_000, BUDGET]);
+  });
+
   test('is 503 when their requests change all the time, and nothing is written', async () => {
     memory.beforeTransaction = (attempt) =>
       memory.patch(endUserKey(ACCOUNT_ID, EMAIL), { totalRequests: 3 + attempt });

@@ -1,5 +1,5 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, PutCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
 import { CALLER_PATIENCE, SETTLEMENT_PATIENCE } from '../../../../core/table/retries.ts';
@@ -11,6 +11,7 @@ import {
   type TransactItem,
   transact,
   transactNamed,
+  writeBeside,
   writeItem,
   writeOnCondition,
   writeUnlessRefused,
@@ -307,5 +308,31 @@ describe('a write under a condition', () => {
 
     await expect(writeOnCondition(command())).rejects.toBe(error);
     await expect(writeUnlessRefused(command())).rejects.toBe(error);
+  });
+});
+
+describe('a write beside others', () => {
+  const KEY = { PK: 'A', SK: 'x' };
+  const asked = { TableName: 'table', ConditionExpression: 'n = m' };
+
+  test.each([
+    [
+      'an item',
+      new PutCommand({ ...asked, Item: { ...KEY, n: 1 }, ReturnValues: 'ALL_OLD' }),
+      { Put: { ...asked, Item: { ...KEY, n: 1 } } },
+    ],
+    [
+      'an update',
+      new UpdateCommand({ ...asked, Key: KEY, UpdateExpression: 'SET n = m', ReturnValues: 'ALL_NEW' }),
+      { Update: { ...asked, Key: KEY, UpdateExpression: 'SET n = m' } },
+    ],
+  ])('is one transaction with them, and returns what is stored then: %s', async (_, command, written) => {
+    client.on(TransactWriteCommand).resolves({});
+    client
+      .on(GetCommand, { TableName: 'table', Key: KEY, ConsistentRead: true })
+      .resolves({ Item: { n: 1 } });
+
+    expect(await writeBeside(command, [anItem('B')])).toEqual({ done: true, item: { n: 1 } });
+    expect(transactions()).toEqual([expect.objectContaining({ TransactItems: [written, anItem('B')] })]);
   });
 });
