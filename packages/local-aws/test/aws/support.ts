@@ -173,3 +173,14 @@ export const rejectionOf = async (promise: Promise<unknown>): Promise<Error & Re
   }
   throw new Error('it was not rejected');
 };
+
+/** The ARN of a secret of this name. */
+export const secretArn = (name: string) =>
+  `arn:aws:secretsmanager:${REGION}:${ACCOUNT}:secret:${name}-AbCdEf`;
+
+/** A secret of the template, with or without a first value. */
+export const secret = (name: string, initialValue?: string) => ({
+  name,
+  arn: secretArn(name),
+  ...(initialValue !== undefined && { initialValue }),
+});

@@ -24,9 +24,14 @@ const { storeOutputs } = await import('../../../../core/storing/store-outputs.ts
 process.env.ALLOW_PRIVATE_TARGETS = 'true';
 const produced = await new ProducedOutputs().start();
 const { bucket, server, png } = produced;
-const store = () => storeOutputs(REQUEST_ID, new StoppedClock());
+/** A run so many seconds after the outputs were produced. */
+const storeAt = (seconds: number) => storeOutputs(REQUEST_ID, new StoppedClock(atSeconds(seconds)));
+const store = () => storeAt(0);
 /** A run when the time for storing is over: 15 min after the outputs were produced. */
-const storeAtTheEnd = () => storeOutputs(REQUEST_ID, new StoppedClock(atSeconds(900)));
+const storeAtTheEnd = () => storeAt(900);
+/** Expects that a run leaves outputs to another. */
+const expectPending = (run: Promise<unknown>) =>
+  expect(run).rejects.toMatchObject({ name: 'OutputsPendingError' });
 beforeEach(() => {
   produced.reset();
   pause.mockClear();
@@ -107,7 +112,7 @@ describe('an output that cannot be stored', () => {
 
   /** Nothing is stored, and the state machine runs the step again. */
   const pending = async (times: number) => {
-    await expect(store()).rejects.toMatchObject({ name: 'OutputsPendingError' });
+    await expectPending(store());
     expect(produced.recorded()).toBeUndefined();
     expect(bucket.objects.size).toBe(0);
     expect(produced.requestedPaths()).toHaveLength(times);
@@ -115,9 +120,7 @@ describe('an output that cannot be stored', () => {
   };
 
   test('is stored when a later attempt succeeds', async () => {
-    produced.serve({
-      '/a': (response, time) => (time < 3 ? status(503) : file(png))(response, time),
-    });
+    produced.serve({ '/a': (response, time) => (time < 3 ? status(503) : file(png))(response, time) });
     produced.given(['/a']);
     await store();
 
@@ -157,15 +160,13 @@ describe('an output that cannot be stored', () => {
     ['it is a JPEG that ends half way', halves[1]?.then(file) as Promise<Answer>, 10],
     ['it is a WebP that ends half way', halves[2]?.then(file) as Promise<Answer>, 10],
   ])('because %s', (_, answer, seconds) => {
-    const storeAt = (time: number) => storeOutputs(REQUEST_ID, new StoppedClock(atSeconds(time)));
     beforeEach(async () => {
       produced.serve({ '/a': await answer });
       produced.given(['/a']);
     });
 
     test('is fetched again while it is new, and then lost', async () => {
-      for (const time of [0, seconds - 5, seconds - 1])
-        await expect(storeAt(time)).rejects.toMatchObject({ name: 'OutputsPendingError' });
+      for (const time of [0, seconds - 5, seconds - 1]) await expectPending(storeAt(time));
       expect(produced.requestedPaths()).toHaveLength(9);
       await storeAt(seconds);
 
@@ -173,7 +174,7 @@ describe('an output that cannot be stored', () => {
     });
 
     test('is stored once it is there', async () => {
-      await expect(storeAt(0)).rejects.toMatchObject({ name: 'OutputsPendingError' });
+      await expectPending(storeAt(0));
       produced.serve({ '/a': file(png) });
       await storeAt(seconds - 1);
 
@@ -182,7 +183,7 @@ describe('an output that cannot be stored', () => {
   });
 
   describe('first fetched hours after it was made, since a function was refused until then', () => {
-    const late = (seconds: number) => storeOutputs(REQUEST_ID, new StoppedClock(atSeconds(9_000 + seconds)));
+    const late = (seconds: number) => storeAt(9_000 + seconds);
     beforeEach(() => produced.given(['/a', '/b']));
 
     test.each<[string, Answer, number]>([
@@ -191,8 +192,7 @@ describe('an output that cannot be stored', () => {
       ['that breaks off', breaking(png.byteLength, png.subarray(0, 100)), 629],
     ])('from a server %s, has as much time as any other', async (_, answer, seconds) => {
       produced.serve({ '/a': answer, '/b': answer });
-      for (const time of [0, seconds])
-        await expect(late(time)).rejects.toMatchObject({ name: 'OutputsPendingError' });
+      for (const time of [0, seconds]) await expectPending(late(time));
       produced.serve({ '/a': file(png), '/b': file(png) });
       await late(899);
 
@@ -204,8 +204,7 @@ describe('an output that cannot be stored', () => {
 
     test('is not fetched for ever', async () => {
       produced.serve({ '/a': file(png), '/b': status(503) });
-      for (const time of [0, 300, 629])
-        await expect(late(time)).rejects.toMatchObject({ name: 'OutputsPendingError' });
+      for (const time of [0, 300, 629]) await expectPending(late(time));
       await late(630);
 
       expect(produced.recorded()).toMatchObject([{ objectKey: keyOf('0.png') }, {}]);
@@ -215,9 +214,7 @@ describe('an output that cannot be stored', () => {
   test('because its server always breaks off ends within the 15 min that storing has', async () => {
     produced.serve({ '/a': breaking(png.byteLength, png.subarray(0, 100)) });
     produced.given(['/a']);
-    const storeAt = (seconds: number) => storeOutputs(REQUEST_ID, new StoppedClock(atSeconds(seconds)));
-    for (const seconds of [0, 300, 629])
-      await expect(storeAt(seconds)).rejects.toMatchObject({ name: 'OutputsPendingError' });
+    for (const seconds of [0, 300, 629]) await expectPending(storeAt(seconds));
     await storeAt(630);
 
     recordedWithout(10);
@@ -227,7 +224,7 @@ describe('an output that cannot be stored', () => {
     const [reachable, gone] = [file(png), status(410)];
     produced.serve({ '/a': reachable, '/b': status(503), '/c': reachable, '/d': gone });
     produced.given(['/a', '/b', '/c', '/d']);
-    await expect(store()).rejects.toMatchObject({ name: 'OutputsPendingError' });
+    await expectPending(store());
 
     const [times, puts] = [produced.requestedPaths(), bucket.client.commandCalls(PutObjectCommand).length];
     produced.serve({ '/a': gone, '/b': reachable, '/c': gone, '/d': gone });
@@ -247,7 +244,7 @@ describe('an output that cannot be stored', () => {
   test('is left out when the time for storing is over, and what is stored is delivered', async () => {
     produced.serve({ '/a': file(png), '/b': status(503) });
     produced.given(['/a', '/b']);
-    await expect(store()).rejects.toMatchObject({ name: 'OutputsPendingError' });
+    await expectPending(store());
     await storeAtTheEnd();
 
     expect(produced.recorded()).toMatchObject([{ objectKey: keyOf('0.png') }, {}]);
@@ -267,8 +264,7 @@ describe('an output that cannot be stored', () => {
       { provider: 'fal', upstreamModel: 'two' },
     ];
     await withEnvironment({ MODEL_ROUTES: JSON.stringify({ xQI3Pro: routes }) }, async () => {
-      for (let count = 0; count < 3; count++)
-        await expect(store()).rejects.toMatchObject({ name: 'OutputsPendingError' });
+      for (let count = 0; count < 3; count++) await expectPending(store());
       await storeAtTheEnd();
     });
 
@@ -282,12 +278,10 @@ describe('an output that cannot be stored', () => {
     produced.given(['/a']);
     bucket.client.on(PutObjectCommand).rejects(new Error('slow down'));
     for (const seconds of [0, 300, 599]) {
-      await expect(storeOutputs(REQUEST_ID, new StoppedClock(atSeconds(seconds)))).rejects.toThrow(
-        'not stored',
-      );
+      await expect(storeAt(seconds)).rejects.toThrow('not stored');
     }
     bucket.reset();
-    await storeOutputs(REQUEST_ID, new StoppedClock(atSeconds(600)));
+    await storeAt(600);
 
     expect(produced.recorded()).toMatchObject([{ objectKey: keyOf('0.png') }]);
   });
