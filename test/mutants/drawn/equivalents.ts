@@ -184,4 +184,8 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     "guard dropped in core/dispatch/dispatch-rules.ts leaveReason: no if (outcome?.kind !== 'busy') continue;",
     'Every attempt may be made elsewhere, so that it failed or was busy: the guard is for the types.',
   ],
+  [
+    'all and allSettled swapped in functions/events/reconcile.ts handler: Promise.all => Promise.allSettled',
+    'None of the three rejects: each logs its errors.',
+  ],
 ]);

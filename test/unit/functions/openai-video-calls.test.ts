@@ -39,6 +39,27 @@ describe('POST /openai/v1/videos', () => {
   });
 });
 
+test.each(['input_reference', 'input_reference[image_url]'])(
+  'a form names its picture by %s',
+  async (name) => {
+    const { headers } = await aCaller(memory);
+    const data = new FormData();
+    const picture = 'https://images.example.com/a.png';
+    for (const field of Object.entries({ ...BODY, model: 'xW2.7S', [name]: picture })) data.append(...field);
+    const form = new Response(data);
+    const event = anApiEvent({
+      ...{ resource: '/openai/v1/videos', method: 'POST', isBase64Encoded: true },
+      headers: { ...headers, 'content-type': form.headers.get('content-type') ?? '' },
+      body: Buffer.from(await form.arrayBuffer()).toString('base64'),
+    });
+
+    const { status, body } = await read(await videos(event, aLambdaContext()));
+
+    expect(status).toBe(200);
+    expect(memory.get(requestKey(body.id))).toMatchObject({ image: picture });
+  },
+);
+
 test('a route that is none of videos is 404 in the shape of errors of this surface', async () => {
   const { headers } = await aCaller(memory);
   const event = anApiEvent({ resource: '/openai/v1/videos/{id}/remix', method: 'POST', headers });

@@ -182,6 +182,11 @@ describe('the input that was refused', () => {
       MODEL_STUDIO_ERRORS,
       { code: 'DataInspectionFailed', message: 'Input or output data may contain inappropriate content.' },
     ],
+    [
+      'Model Studio, with neither side named',
+      MODEL_STUDIO_ERRORS,
+      { code: 'DataInspectionFailed', message: 'Inappropriate content.' },
+    ],
     ['fal', FAL_ERRORS, { code: 'content_policy_violation', message: 'The content was flagged.' }],
   ])('is not known where the maker does not say: %s', (_, errors, error) => {
     expect(classify(errors, error)).toEqual({ errorClass: 'content' });

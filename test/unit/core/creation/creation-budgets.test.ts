@@ -238,6 +238,8 @@ test('100 keys of an account have a budget at most, which can be changed and lif
   memory.patch(keyOf.account, { keyBudgets });
 
   await expect(giveKey(budget)).rejects.toThrow(ConflictError);
+  // A key without a budget has none to lift.
+  await giveKey(undefined);
   await setKeyBudget({ accountId: ACCOUNT_ID, keyId: 'key_7' }, { perDayThousandths: 9 });
   await setKeyBudget({ accountId: ACCOUNT_ID, keyId: 'key_8' }, undefined);
   await giveKey(budget);

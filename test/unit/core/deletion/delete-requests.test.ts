@@ -1,7 +1,7 @@
 import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { BatchWriteCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
-import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
+import { deleteRequest, deleteRequests } from '../../../../core/deletion/delete-requests.ts';
 import { finishDeletion } from '../../../../core/deletion/finish-deletion.ts';
 import { outputObjectKey } from '../../../../core/object-keys.ts';
 import {
@@ -119,6 +119,20 @@ describe('deleting a request', () => {
     expect(memory.get(requestKey(REQUEST_ID))).toBeUndefined();
     expect(mark()).toMatchObject(open);
     expect(await remove()).toEqual({ outcome: 'not_found' });
+  });
+
+  test('counts its files before what is left of it is removed, which may outlast the call', async () => {
+    given();
+    const deletions = new Map();
+    let counted: unknown;
+    memory.client.on(BatchWriteCommand).callsFake(() => {
+      counted ??= deletions.get(REQUEST_ID);
+      throw new Error('no table');
+    });
+
+    await deleteRequests(ACCOUNT_ID, [REQUEST_ID], NOW, { deletions });
+
+    expect(counted).toEqual({ outcome: 'deleted', removedObjects: 2 });
   });
 
   test('removes files that were not recorded, and counts them', async () => {
