@@ -188,4 +188,8 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'all and allSettled swapped in functions/events/reconcile.ts handler: Promise.all => Promise.allSettled',
     'None of the three rejects: each logs its errors.',
   ],
+  [
+    "effects reordered in core/creation/measured-creation.ts measureCreation: …edWork, 'clips', isThrottled), }; const slots = await waitingLimits('clips', accountId, limit, now)… => …edWork, 'clips', isThrottled), }; const work = await workFor({ request, now }, inputs, carried); co…",
+    'The limits are read, and the URLs signed: neither depends on the other.',
+  ],
 ]);

@@ -286,6 +286,16 @@ describe('an output that cannot be stored', () => {
     expect(produced.recorded()).toMatchObject([{ objectKey: keyOf('0.png') }]);
   });
 
+  test('because the bucket takes none is given up when the time for storing is over, and not before', async () => {
+    produced.serve({ '/a': file(png) });
+    produced.given(['/a']);
+    bucket.client.on(PutObjectCommand).rejects(new Error('slow down'));
+    for (const seconds of [0, 899]) await expect(storeAt(seconds)).rejects.toThrow('not stored');
+    await storeAtTheEnd();
+
+    expect(produced.recorded()).toStrictEqual([{ index: 0 }]);
+  });
+
   test('does not affect the others', async () => {
     produced.serve({ '/a': file(png), '/b': status(410), '/c': file(png) });
     produced.given(['/a', '/b', '/c']);
