@@ -243,7 +243,7 @@ describe('POST /openai/v1/images/edits', () => {
     ['hides the boundary behind another', `more="; boundary=none"; boundary=${BOUNDARY}`],
     ['escapes the boundary', `boundary="${BOUNDARY.slice(1)}\\b"`],
   ])('refuses a form whose content type %s, as its parts are counted by another', async (_, parameters) => {
-    const body = UNENDED.repeat(60) + `--${BOUNDARY}--\r\n`;
+    const body = `${UNENDED.repeat(60)}--${BOUNDARY}--\r\n`;
     const { body: answer } = await send({
       headers: { 'content-type': `multipart/form-data; ${parameters}` },
       body,
