@@ -137,7 +137,7 @@ const makeRequests = async (accountId: string) => {
   return ids;
 };
 
-/** What is created after the instant, so that the restored table has none of it. */
+/** Creates records after the instant of the restore: the restored table lacks these records. */
 const makeWhatIsLost = async (accountId: string) => {
   const other = await service.json<{ accountId: string }>('accounts', 'create', '--name', 'Second');
   const key = await service.json<{ keyId: string }>('keys', 'create', '--account', accountId);

@@ -1,7 +1,7 @@
 import { GenerationServiceError } from './errors.ts';
 import type { Model } from './types.ts';
 
-/** The kinds of the models on offer, which are read for the first of them and for one that was not seen. */
+/** The kinds of the models on offer. A model that no earlier list named makes the client list the models again. */
 export class Kinds {
   readonly #seen = new Map<string, Model['type']>();
 

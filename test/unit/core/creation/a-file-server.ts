@@ -39,7 +39,7 @@ export const serve = (routes: Record<string, Serve>) => {
   };
 };
 
-/** What is measured of files, where private targets are allowed: the server is one. */
+/** The measures of files. The server is a private target, so private targets are allowed. */
 export const measureFiles = (files: Parameters<typeof measureInputs>[0]['files'], signal?: AbortSignal) =>
   withEnvironment({ ALLOW_PRIVATE_TARGETS: 'true' }, () =>
     measureInputs({ requestId: 'vid_1', files, longestSeconds: 15 }, signal),
