@@ -148,7 +148,10 @@ const makeWhatIsLost = async (accountId: string) => {
   return { accountId: other.accountId, keyId: key.keyId, entryId: entry.id, requestId };
 };
 
-/** A table that is restored at an instant, and what has happened since. `first` is what the command printed. */
+/**
+ * Restores the table as of its latest instant, and goes on with the table of the service, which thereby differs from the restored
+ * one. `first` is the report of the restore; `ids` name the requests from before, `lost` the records made since.
+ */
 export const restoreAndGoOn = async () => {
   const { accountId, keyId } = await begin();
   const ids = await makeRequests(accountId);

@@ -80,7 +80,7 @@ export class GenerationClient {
     return this.#create(['videos'], body, options);
   }
 
-  /** What a creation would cost now, where the operator publishes rates. Makes and debits nothing. */
+  /** Asks what a creation would cost now, and makes and debits nothing. Rejects where the operator publishes no rates. */
   quote(body: NewQuote, options?: CallOptions): Promise<Quote> {
     return this.#http.call('POST', ['quotes'], options, { body });
   }

@@ -11,7 +11,7 @@ import { unknownClaims } from './liveness-rules.ts';
 
 /** How long after its acceptance a request is taken by the other route: two minutes at a busy one, and a try. */
 const TAKEN_MS = 150_000;
-/** The share of such requests that may not be. */
+/** The share of these requests that the other route may take later than that, or never. */
 const MAY_FAIL = 0.01;
 /** How long functions go on with settings that say which routes are left: 5 s, and the time from their read to a call. */
 const SETTINGS_MS = 15_000;

@@ -12,7 +12,7 @@ export type Disturbance =
   | 'leaked secret';
 /** Disturbances that only delay what waits for providers. */
 const AT_PROVIDERS: readonly string[] = ['unread state', 'leaked secret'] satisfies Disturbance[];
-/** What goes wrong at others, and only delays what waits for them. */
+/** Faults of providers or of Lambda, which only delay what waits for a provider or for a function to start. */
 export type Elsewhere = 'providers' | 'throttled functions';
 
 /** How long the loop may take to find out by itself: two runs, a minute apart. */
@@ -55,7 +55,7 @@ export const EXCUSED_MS: Readonly<Record<Fault | Disturbance, number>> = {
   abort: UNREPORTED_MS,
   // A machine's clock is ahead or behind by as much.
   clock: 300_000,
-  // A provider told nothing that can be read, or the contrary of what it told before: it is asked again.
+  // A provider's answer cannot be read, or contradicts an earlier answer: the loop queries the task again.
   'unread state': UNREPORTED_MS,
   // Functions have the worthless text for five minutes: callbacks and queries are refused until then, and tasks are queried again.
   'leaked secret': UNREPORTED_MS,
@@ -95,8 +95,8 @@ export class Lateness {
   }
 
   /**
-   * By how much what was due at `from` may be late at `to`, in milliseconds. What goes wrong at providers, and functions that are not started,
-   * excuse only what waits for them.
+   * How late an event may be at `to` that was due at `from`, in milliseconds. Faults of providers, and functions that Lambda
+   * does not start, excuse only an event whose `waitsFor` names them.
    */
   excusedMs(from: number, to: number, ...waitsFor: readonly Elsewhere[]): number {
     const faults = this.suffered

@@ -17,5 +17,5 @@ export const required = {
 export const aNode = (given: Record<string, unknown>): Node =>
   ({ tryGetContext: (key: string) => given[key] ?? null, getAllContext: () => given }) as Node;
 
-/** What is read from a context that has these keys as well as the required ones. */
+/** Reads a context of the required keys and of the given ones, which win over a required key of the same name. */
 export const read = (given: Record<string, unknown> = {}) => readContext(aNode({ ...required, ...given }));

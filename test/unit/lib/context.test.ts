@@ -172,7 +172,7 @@ describe('the context', () => {
     expect(read({ [key]: true })).toEqual(read());
   });
 
-  /** The keys that take a number, found by what they make of some. */
+  /** The context keys that take a number: their schema accepts at least one of four numbers, and leaves it unchanged. */
   const numeric = (Object.keys(StackContext.shape) as (keyof StackContext)[]).filter((key) =>
     [1, 30, 300, 5000].some((value) => {
       const { success, data } = StackContext.shape[key].safeParse(value);
