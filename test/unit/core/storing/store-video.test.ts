@@ -171,4 +171,27 @@ describe('uploading a file', () => {
     expect(bucket.abortedUploads).toEqual(['k']);
     expect(isLetGo).toBe(true);
   });
+
+  test.each([
+    [1, 11, 'cut-off'],
+    [1, 12, 'final'],
+    [12, 12, 'cut-off'],
+    [1_000, 999, 'cut-off'],
+    [1_000, 1_000, 'cut-off'],
+    [1_000, 1_001, 'final'],
+    [1_000, 2_000, 'final'],
+  ])(
+    'that is not recognized, and begins as one of its kind up to byte %i, of %i bytes is: %s',
+    async (begunBytes, sizeBytes, fault) => {
+      const isBegun = (head: Uint8Array) => head.byteLength <= begunBytes;
+      const endOf = () => ({ take: () => undefined, isWhole: () => true, hasManifest: () => false });
+      const unknown = { ...sort, recognize: () => undefined, ends: { endOf, isBegun, cutOff: 'cut' } };
+
+      const stored = uploadFile(arriving(Buffer.alloc(sizeBytes), 500), unknown, () => 'k', {
+        client: new S3Client(),
+      });
+
+      await expect(stored).rejects.toMatchObject({ message: 'It is something else.', fault });
+    },
+  );
 });
