@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { GetObjectCommand, S3Client, UploadPartCommand } from '@aws-sdk/client-s3';
-import { describe, expect, test } from '@jest/globals';
+import { SpooledVideo } from '@generation-service/media/spooled-video';
+import { describe, expect, jest, test } from '@jest/globals';
 import { storeVideo } from '../../../../core/files/store-files.ts';
 import { uploadFile } from '../../../../core/files/upload.ts';
 import { aVideo, type VideoOptions } from '../../../../packages/media/test/videos.ts';
@@ -132,6 +133,25 @@ describe('a video that is not stored', () => {
     await expect(storeVideo(breaking, keyOf)).rejects.toThrow('other side closed');
     nothingStored();
   });
+});
+
+test.each<[string, (file: Buffer) => Buffer, string]>([
+  ['stored', (file) => file, 'fulfilled'],
+  ['cut off', (file) => file.subarray(0, file.byteLength - 100), 'rejected'],
+  ['empty', () => Buffer.alloc(0), 'rejected'],
+])('a video that is %s leaves nothing open on the disk', async (_, change, status) => {
+  const close = jest.spyOn(SpooledVideo.prototype, 'close');
+  const write = jest.spyOn(SpooledVideo.prototype, 'write');
+  close.mockClear();
+  write.mockClear();
+
+  const [stored] = await Promise.allSettled([
+    store(change(await aVideo({ layout: 'index-last', seconds: 2 }))),
+  ]);
+
+  expect(stored?.status).toBe(status);
+  expect(close.mock.contexts).toHaveLength(1);
+  expect(write.mock.contexts.every((video) => video === close.mock.contexts[0])).toBe(true);
 });
 
 describe('uploading a file', () => {
