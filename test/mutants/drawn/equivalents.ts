@@ -192,4 +192,44 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     "effects reordered in core/creation/measured-creation.ts measureCreation: …edWork, 'clips', isThrottled), }; const slots = await waitingLimits('clips', accountId, limit, now)… => …edWork, 'clips', isThrottled), }; const work = await workFor({ request, now }, inputs, carried); co…",
     'The limits are read, and the URLs signed: neither depends on the other.',
   ],
+  [
+    'boundary moved in core/requests/due-items.ts listDue: a.dueKey.GSI1SK < b.dueKey.GSI1SK => a.dueKey.GSI1SK <= b.dueKey.GSI1SK',
+    'Work that is due at the same instant has no order.',
+  ],
+  [
+    'boundary moved in core/requests/due-items.ts findNewestDue: a.dueKey.GSI1SK < b.dueKey.GSI1SK => a.dueKey.GSI1SK <= b.dueKey.GSI1SK',
+    'Work that is due at the same instant has no order.',
+  ],
+  [
+    'boundary moved in core/accounts/balance-events.ts listBalanceEvents: a.at < b.at => a.at <= b.at',
+    'Events of the same instant have no order.',
+  ],
+  [
+    'boundary moved in core/deliveries/webhook-attempts.ts listWebhookAttempts: a.startedAt < b.startedAt => a.startedAt <= b.startedAt',
+    'Attempts of the same instant are of several deliveries, and have no order.',
+  ],
+  [
+    'boundary moved in core/ledger/usage-rules.ts mergedBy: (a[name] ?? LAST) < (b[name] ?? LAST) => (a[name] ?? LAST) <= (b[name] ?? LAST)',
+    'Both sides differ: the name was chosen by that.',
+  ],
+  [
+    'boundary moved in core/ledger/usage.ts findFirstEntryFrom: low < high => low <= high',
+    'It then looks at no entry once more, and answers the same.',
+  ],
+  [
+    'boundary moved in core/models/video-shapes.ts videoDimensions: wide >= high => wide > high',
+    'Both sides are the same then.',
+  ],
+  [
+    'effects reordered in core/accounts/delete-account.ts deleteAccount: …(eventId, now); } await removePartition(accountPartition(accountId)); await removePartition(endUser… => …(eventId, now); } await removePartition(endUserPartition(accountId)); await removePartition(account…',
+    'Nothing reads these partitions once the account is gone.',
+  ],
+  [
+    'effects reordered in core/accounts/delete-account.ts deleteAccount: …tion(accountId)); await removePartition(idempotencyPartition(accountId)); await removePartition(led… => …tion(accountId)); await removePartition(ledgerPartition(accountId)); await removePartition(idempote…',
+    'Nothing reads these partitions once the account is gone.',
+  ],
+  [
+    'effects reordered in core/accounts/delete-account.ts deleteAccount: …tion(accountId)); await removePartition(ledgerPartition(accountId)); await removePartition(deletedR… => …tion(accountId)); await removePartition(deletedRequestPartition(accountId)); await removePartition(…',
+    'Nothing reads these partitions once the account is gone.',
+  ],
 ]);
