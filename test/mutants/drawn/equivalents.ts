@@ -105,10 +105,6 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'No request has an id that is a bound.',
   ],
   [
-    'errors widened in core/end-users/budget-body.ts isAmount: error instanceof RangeError => true',
-    'The conversion throws nothing else.',
-  ],
-  [
     'boundary moved in providers/http.ts shapeOf: fields.length > MAX_FIELDS => fields.length >= MAX_FIELDS',
     'A line of the log then ends in … though it names all fields.',
   ],
@@ -231,5 +227,30 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
   [
     'effects reordered in core/accounts/delete-account.ts deleteAccount: …tion(accountId)); await removePartition(ledgerPartition(accountId)); await removePartition(deletedR… => …tion(accountId)); await removePartition(deletedRequestPartition(accountId)); await removePartition(…',
     'Nothing reads these partitions once the account is gone.',
+  ],
+  [
+    'boundary moved in core/ledger/ledger.ts entryOfChange: change.amountThousandths < 0 => change.amountThousandths <= 0',
+    'No change is of nothing.',
+  ],
+  [
+    'boundary moved in core/ledger/ledger.ts balanceWrite: change.amountThousandths > 0 => change.amountThousandths >= 0',
+    'No change is of nothing.',
+  ],
+  [
+    'operand dropped in core/ledger/change-balance.ts changeBalance: !attempted || error instanceof ConflictError => !attempted',
+    'It then looks once more for an entry that is not there.',
+  ],
+  ['boundary moved in core/models/image-sizes.ts ratioText: ratio < 1 => ratio <= 1', 'Both are 1:1 then.'],
+  [
+    'boundary moved in core/models/retirement.ts retiredProblem: hops < settings.size => hops <= settings.size',
+    'Only ends that name each other lead so far, and such an end is refused.',
+  ],
+  [
+    'boundary moved in core/end-users/end-users.ts countCreationWrite: found.lastActiveAt > createdAt => found.lastActiveAt >= createdAt',
+    'Both are the same instant then.',
+  ],
+  [
+    'boundary moved in core/end-users/email-rules.ts withUnicodeDomain: at < 0 => at <= 0',
+    'Without a local part it is no address either way.',
   ],
 ]);

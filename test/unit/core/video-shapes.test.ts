@@ -53,7 +53,7 @@ describe('a size', () => {
     },
   );
 
-  test.each(['1024x1792', '1280X720', '720p', '', '1280x720 ', '0x0', '99999999x1'])(
+  test.each(['1280x721', '1281x720', '1024x1792', '1280X720', '720p', '', '1280x720 ', '0x0', '99999999x1'])(
     'of %j is refused with the sizes that are made',
     (size) => {
       expect(videoShapeOf(modelOf('xW3.0s'), size)).toEqual({
