@@ -103,12 +103,12 @@ describe('the schedule of attempts', () => {
 });
 
 describe('the step after an attempt', () => {
-  const after = (result: { status?: number; error?: string }, number = 1) =>
+  const stepOf = (result: { status?: number; error?: string }, number = 1) =>
     stepAfterAttempt(result, number, RETRY_SCHEDULE, 0.5);
 
   test('ends the delivery for any 2xx, gives it up for 410, and is the next attempt for any other status', () => {
     const statuses = Array.from({ length: 500 }, (_, index) => 100 + index);
-    const steps = Map.groupBy(statuses, (status) => JSON.stringify(after({ status })));
+    const steps = Map.groupBy(statuses, (status) => JSON.stringify(stepOf({ status })));
 
     const next = JSON.stringify({ next: 'wait', waitSeconds: RETRY_SCHEDULE[0], attemptsMade: 1 });
     const gone = JSON.stringify({ next: 'give-up', reason: 'gone' });
@@ -123,10 +123,10 @@ describe('the step after an attempt', () => {
     const last = RETRY_SCHEDULE.length;
     const waitSeconds = RETRY_SCHEDULE.at(-1);
 
-    expect(after({ error: 'timeout' }, last)).toEqual({ next: 'wait', waitSeconds, attemptsMade: last });
-    expect(after({ error: 'timeout' }, last + 1)).toEqual({ next: 'give-up', reason: 'spent' });
-    expect(after({ status: 410 }, last + 1)).toEqual({ next: 'give-up', reason: 'gone' });
-    expect(after({ status: 204 }, last + 1)).toEqual({ next: 'stop' });
+    expect(stepOf({ error: 'timeout' }, last)).toEqual({ next: 'wait', waitSeconds, attemptsMade: last });
+    expect(stepOf({ error: 'timeout' }, last + 1)).toEqual({ next: 'give-up', reason: 'spent' });
+    expect(stepOf({ status: 410 }, last + 1)).toEqual({ next: 'give-up', reason: 'gone' });
+    expect(stepOf({ status: 204 }, last + 1)).toEqual({ next: 'stop' });
   });
 });
 
