@@ -108,11 +108,14 @@ describe('a debit that takes the balance below the threshold', () => {
     expect(events()).toEqual([]);
   });
 
-  test('to exactly the threshold is not reported', async () => {
+  test('to exactly the threshold is not reported, and one from exactly there is', async () => {
     given({ balanceWebhook: { ...balanceWebhook, belowThousandths: 94_000 } });
 
     await create();
     expect(events()).toEqual([]);
+
+    await create();
+    expect(deliveries()).toEqual([LOW]);
   });
 
   test.each([undefined, 'correction-7'])(
@@ -206,6 +209,23 @@ describe('a creation that is refused for want of balance', () => {
 
     expect(events()).toHaveLength(1);
     expect(deliveries()).toHaveLength(1);
+  });
+
+  test('is told by the first of several refusals, and by no other although each knows of none', async () => {
+    const account = stored();
+    await refused(NOW, account);
+    await refused(atSeconds(1), account);
+
+    expect(deliveries()).toEqual([`${ACCOUNT_ID}_exhausted_${NOW.getTime() / 1000}`]);
+  });
+
+  test('is not told when the webhook was removed after the account was read', async () => {
+    const account = stored();
+    await setBalanceWebhook(ACCOUNT_ID, undefined);
+
+    await refused(NOW, account);
+    expect(events()).toEqual([]);
+    expect(deliveries()).toEqual([]);
   });
 
   test('is told once while the balance stays as it is, also when the transaction found it lower than it was read', async () => {
