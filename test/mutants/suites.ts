@@ -4,8 +4,8 @@ import type { Copy } from './plant.ts';
 
 /** The suites that can notice a bug, in the order of their runs. */
 export const SUITES = ['simulation', 'unit', 'workflow'] as const;
-/** `lint` is one rule of the linter: that somebody waits for every promise. */
-export type Suite = (typeof SUITES)[number] | 'lint';
+/** `lint` is one rule of the linter: that somebody waits for every promise. `types` is the compiler. */
+export type Suite = (typeof SUITES)[number] | 'lint' | 'types';
 
 /** How a suite took a bug. */
 export interface Finding {
@@ -32,6 +32,7 @@ const UNNOTICED: Finding = { result: 'unnoticed', where: '-', broken: '' };
 const MS_PER_RUN = 1_500;
 const LOADING_MS = 60_000;
 const LINT_LIMIT_MS = 120_000;
+const TYPES_LIMIT_MS = 300_000;
 /** Over twice what all unit tests take in one process of an idle machine. */
 const JEST_LIMIT_MS = 600_000;
 /** Of one test. A bug can make it wait for ever; the slowest takes a few seconds. */
@@ -68,6 +69,7 @@ export const runSuite = (
   depth: Depth,
 ): Promise<Finding> => {
   if (suite === 'lint') return lint(copy, mutants);
+  if (suite === 'types') return checkTypes(copy);
   return suite === 'simulation' ? simulate(copy, depth) : runJest(suite, copy, mutants);
 };
 
@@ -86,6 +88,17 @@ export const lintFinding = ({ exitCode, text, timedOut }: Ended): Finding => {
   const place = /^(\S+:\d+):\d+ lint\//m.exec(text)?.[1];
   if (place === undefined) return errorOf(text, timedOut);
   return { result: 'noticed', where: place, broken: 'noFloatingPromises' };
+};
+
+const checkTypes = async (copy: Copy): Promise<Finding> =>
+  typesFinding(await runNode(copy, ['node_modules/typescript/bin/tsc', '--noEmit'], TYPES_LIMIT_MS));
+
+/** Reads what the compiler said. */
+export const typesFinding = ({ exitCode, text, timedOut }: Ended): Finding => {
+  if (exitCode === 0) return UNNOTICED;
+  const [, file, line, broken = ''] = /^(\S+)\((\d+),\d+\): error (TS\d+)/m.exec(text) ?? [];
+  if (file === undefined) return errorOf(text, timedOut);
+  return { result: 'noticed', where: `${file}:${line}`, broken };
 };
 
 const simulate = async (copy: Copy, { runs, seed }: Depth): Promise<Finding> => {

@@ -3,7 +3,13 @@ import type { Finding, Suite } from '../suites.ts';
 import type { Candidate } from './candidates.ts';
 
 /** The suites in the order in which they are asked about a drawn bug: the quickest first. */
-export const DRAWN_SUITES = ['lint', 'unit', 'workflow', 'simulation'] as const satisfies readonly Suite[];
+export const DRAWN_SUITES = [
+  'lint',
+  'unit',
+  'workflow',
+  'types',
+  'simulation',
+] as const satisfies readonly Suite[];
 
 /** What was found of a drawn bug; `equivalent` is why it is none. */
 export interface DrawnScore {
@@ -39,7 +45,7 @@ export const drawnLine = ({ candidate, findings, equivalent }: DrawnScore): stri
 
 /** Bugs by who found them. */
 const countsOf = (score: readonly DrawnScore[]): Record<Suite | 'nothing' | 'equivalent', number> => {
-  const counts = { lint: 0, unit: 0, workflow: 0, simulation: 0, nothing: 0, equivalent: 0 };
+  const counts = { lint: 0, unit: 0, workflow: 0, types: 0, simulation: 0, nothing: 0, equivalent: 0 };
   for (const { findings, equivalent } of score)
     counts[equivalent === undefined ? (finderOf(findings) ?? 'nothing') : 'equivalent']++;
   return counts;
@@ -47,12 +53,12 @@ const countsOf = (score: readonly DrawnScore[]): Record<Suite | 'nothing' | 'equ
 
 /** The score in two sentences. */
 export const scoreText = (score: readonly DrawnScore[]): string => {
-  const { lint, unit, workflow, simulation, nothing, equivalent } = countsOf(score);
+  const { lint, unit, workflow, types, simulation, nothing, equivalent } = countsOf(score);
   const bugs = score.length - equivalent;
   const share = bugs === 0 ? 0 : Math.round((100 * (bugs - nothing)) / bugs);
   return (
     `Of ${score.length} drawn changes, ${equivalent} change nothing that is promised. Of the other ${bugs}, the linter found ${lint}, ` +
-    `unit tests ${unit} more, workflow tests ${workflow} more, the simulation ${simulation} more, and nothing ${nothing}: a score of ${share} %.`
+    `unit tests ${unit} more, workflow tests ${workflow} more, the compiler ${types} more, the simulation ${simulation} more, and nothing ${nothing}: a score of ${share} %.`
   );
 };
 

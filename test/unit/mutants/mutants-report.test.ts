@@ -1,7 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Mutant } from '../../mutants/mutant.ts';
 import { type Findings, missedGoals, type Scored, tableOf, writtenSection } from '../../mutants/report.ts';
-import { type Finding, jestFinding, lintFinding, SUITES, simulationFinding } from '../../mutants/suites.ts';
+import {
+  type Finding,
+  jestFinding,
+  lintFinding,
+  SUITES,
+  simulationFinding,
+  typesFinding,
+} from '../../mutants/suites.ts';
 
 const aMutant = (name: string): Mutant => ({
   name,
@@ -38,6 +45,12 @@ describe('the finding of a suite', () => {
       lintFinding(ended(1, 'core/x.ts:3:5 lint/nursery/noFloatingPromises ━━━\n  × A promise\n')),
       { result: 'noticed', where: 'core/x.ts:3', broken: 'noFloatingPromises' },
     ],
+    [
+      'the compiler: the line that it names',
+      typesFinding(ended(2, "core/x.ts(3,5): error TS2322: Type 'number' is not assignable.\n  More.\n")),
+      { result: 'noticed', where: 'core/x.ts:3', broken: 'TS2322' },
+    ],
+    ['the compiler that has nothing to say', typesFinding(ended(0, '')), UNNOTICED],
     ['the linter that has nothing to say', lintFinding(ended(0, 'Checked 1 file')), UNNOTICED],
   ])('of %s', (_suite, found, expected) => {
     expect(found).toEqual(expected);
@@ -51,6 +64,7 @@ describe('the finding of a suite', () => {
     ],
     ['one that does not end', simulationFinding(ended(1, '500 runs\n', true)), 'error: did not end in time'],
     ['a jest run without a test file', jestFinding(ended(1, 'No tests found')), 'error: No tests found'],
+    ['a compiler that does not end', typesFinding(ended(1, '', true)), 'error: did not end in time'],
     ['a linter that cannot run', lintFinding(ended(1, 'no configuration')), 'error: no configuration'],
   ])('is an error of %s', (_suite, found, where) => {
     expect(found).toMatchObject({ result: 'error', where });

@@ -88,11 +88,14 @@ describe('a debit that takes the balance below the threshold', () => {
     expect(events()).toEqual([]);
   });
 
-  test('to exactly the threshold is not reported', async () => {
+  test('to exactly the threshold is not reported, and one from exactly there is', async () => {
     given({ balanceWebhook: { ...balanceWebhook, belowThousandths: 94_000 } });
 
     await create();
     expect(events()).toEqual([]);
+
+    await create();
+    expect(deliveries()).toEqual([LOW]);
   });
 
   test.each([undefined, 'correction-7'])(

@@ -41,6 +41,23 @@ describe('a creation that is refused for want of balance', () => {
     expect(deliveries()).toHaveLength(1);
   });
 
+  test('is told by the first of several refusals, and by no other although each knows of none', async () => {
+    const account = stored();
+    await refused(NOW, account);
+    await refused(atSeconds(1), account);
+
+    expect(deliveries()).toEqual([`${ACCOUNT_ID}_exhausted_${NOW.getTime() / 1000}`]);
+  });
+
+  test('is not told when the webhook was removed after the account was read', async () => {
+    const account = stored();
+    await setBalanceWebhook(ACCOUNT_ID, undefined);
+
+    await refused(NOW, account);
+    expect(events()).toEqual([]);
+    expect(deliveries()).toEqual([]);
+  });
+
   test('is told once while the balance stays as it is, also when the transaction found it lower than it was read', async () => {
     const account = anAccount({ balanceWebhook, balanceThousandths: 50_000, ledgerEntries: 2 });
     await refused(NOW, account);
