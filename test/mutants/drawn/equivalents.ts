@@ -41,10 +41,6 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'It then reads the account once more where there is no problem.',
   ],
   [
-    'operand dropped in core/creation/create-video-rules.ts checkFrames: image !== undefined && !takes(model, FRAMES.image) => !takes(model, FRAMES.image)',
-    'Every model of the catalog takes a first frame.',
-  ],
-  [
     'boundary moved in core/admission/route-limit-rules.ts chooseAccount: textOf(one) < textOf(other) => textOf(one) <= textOf(other)',
     'The texts end with the accounts, which differ.',
   ],
