@@ -181,6 +181,10 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'None of the three rejects: each logs its errors.',
   ],
   [
+    'all and allSettled swapped in core/creation/create-request.ts complete: Promise.all => Promise.allSettled',
+    'Each of the two logs its error and resolves.',
+  ],
+  [
     "effects reordered in core/creation/measured-creation.ts measureCreation: …edWork, 'clips', isThrottled), }; const slots = await waitingLimits('clips', accountId, limit, now)… => …edWork, 'clips', isThrottled), }; const work = await workFor({ request, now }, inputs, carried); co…",
     'The limits are read, and the URLs signed: neither depends on the other.',
   ],
