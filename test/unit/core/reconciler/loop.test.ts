@@ -2,7 +2,7 @@ import { DescribeExecutionCommand } from '@aws-sdk/client-sfn';
 import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import { beginRun as beginNewest, findReconcilerRun } from '../../../../core/executions/reconciler-run.ts';
-import { duePartition, RECONCILER_RUN_KEY, requestKey } from '../../../../core/table/keys.ts';
+import { DUE_SHARDS, duePartition, RECONCILER_RUN_KEY, requestKey } from '../../../../core/table/keys.ts';
 import { systemClock } from '../../../../core/time.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { at, dueKeyOf, executions, given, givenWaiting, listed, memory } from '../../builders/reconciling.ts';
@@ -63,6 +63,8 @@ describe('a run', () => {
     const reads = memory.client.commandCalls(QueryCommand).map(({ args }) => args[0].input);
     // It is read once, however often it is queried.
     expect(reads.filter((read) => JSON.stringify(read).includes('REQUEST#'))).toHaveLength(1);
+    // Requests without an execution are looked for every 10 s.
+    expect(reads.filter((read) => JSON.stringify(read).includes('DUE#START'))).toHaveLength(6 * DUE_SHARDS);
   });
 
   test('looks for work once more after it has ended its own: a request that began to wait just before is found', async () => {
