@@ -236,4 +236,8 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'calculation reversed in core/reconciler/task-lister.ts TaskLister: Math.min => Math.max',
     'The absent tasks of an item were last queried together.',
   ],
+  [
+    'boundary moved in core/concurrency/in-flight.ts freeSlotOf: lease.heldUntil > latestEndMs(now, leaseSeconds * 1000) => lease.heldUntil >= latestEndMs(now, leaseSeconds * 1000)',
+    'The update of the slot is refused as before.',
+  ],
 ]);
