@@ -39,9 +39,10 @@ const readVideoCall = async (request: ApiRequest): Promise<AskedImages> => {
   const { input_reference: reference, ...given } = read.body;
   if (reference === undefined || reference === null) return { given, images: [], fields: {} };
   const url = typeof reference === 'object' && 'image_url' in reference ? reference.image_url : reference;
+  // By the creation's name for the field, in place of what the rules of a creation say of an absent first frame.
   return typeof url === 'string'
     ? { given, images: [imageIn(url)], fields: {} }
-    : { given, images: [], fields: { input_reference: 'must be a URL, or an object with image_url' } };
+    : { given, images: [], fields: { image: 'must be a URL, or an object with image_url' } };
 };
 
 /**

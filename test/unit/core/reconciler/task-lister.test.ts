@@ -16,7 +16,7 @@ const START = NOW.getTime();
 const aLister = (
   items: Record<string, number>,
   told: (number: number) => Partial<TaskListing & { kind: 'listed' }> | TaskListing,
-  { againMs = () => 100_000, calls = 1, endMs = 60_000 } = {},
+  { againMs = (): number => 100_000, calls = 1, endMs = 60_000 } = {},
 ) => {
   let nowMs = START;
   const [lists, checks]: [number[], [name: string, isNamed: boolean, afterMs: number][]] = [[], []];
