@@ -302,4 +302,28 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'Without a local part it is no address either way.',
   ],
   ['boundary moved in core/time.ts later: one > other => one >= other', 'Both are the same instant then.'],
+  [
+    'step dropped in core/connection.ts addressesOf: no release();',
+    'The signal lives as long as its connection: what listens goes with it.',
+  ],
+  [
+    'finally dropped in core/connection.ts addressesOf: …e.race([promise, aborted])); } finally { release(); } => …e.race([promise, aborted])); } finally {}',
+    'The signal lives as long as its connection: what listens goes with it.',
+  ],
+  [
+    'step dropped in core/connection.ts firstToConnect: no release();',
+    'The signal lives as long as its connection: what listens goes with it.',
+  ],
+  [
+    'step dropped in core/connection.ts secured: no release();',
+    'The signal lives as long as its connection: what listens goes with it.',
+  ],
+  [
+    'finally dropped in core/connection.ts secured: …ned).destroy(); throw error; } finally { release(); } => …ned).destroy(); throw error; } finally {}',
+    'The signal lives as long as its connection: what listens goes with it.',
+  ],
+  [
+    'effects reordered in core/deletion/resume-deletion.ts resumeDeletion: …stId, accountId, accounted } = deleted; const hasLeft = await leaveNamedRoutes( { requestId, accoun… => …stId, accountId, accounted } = deleted; if (model !== undefined) await cancelTasksOfDeleted({ reque…',
+    'Neither depends on the other, and a repeated run does both.',
+  ],
 ]);
