@@ -105,6 +105,10 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'No request has an id that is a bound.',
   ],
   [
+    'errors widened in providers/http.ts parseJson: error instanceof SyntaxError => true',
+    'The parser throws nothing else.',
+  ],
+  [
     'errors widened in core/end-users/budget-body.ts isAmount: error instanceof RangeError => true',
     'The conversion throws nothing else.',
   ],

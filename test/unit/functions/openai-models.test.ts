@@ -110,3 +110,28 @@ test('a size that the catalog allows and no route makes is refused by naming one
     ]);
   });
 });
+
+describe('a format that the model does not make', () => {
+  const ARK = { provider: 'modelark', upstreamModel: 'seedream' };
+  const STUDIO = { provider: 'modelstudio', upstreamModel: 'qwen-image' };
+  const FAL = { provider: 'fal', upstreamModel: 'fal-ai/bytedance/seedream/v4.5' };
+
+  test.each<[string, object[], string, string | undefined]>([
+    ['the other one', [ARK], 'png', 'must be jpeg: the model makes no other'],
+    ['the other one', [STUDIO, STUDIO], 'jpeg', 'must be png: the model makes no other'],
+    ['its own', [STUDIO], 'png', undefined],
+    ['either, where routes differ', [ARK, STUDIO], 'png', 'must be what the model makes'],
+    ['any, where its provider does not say', [FAL], 'png', 'must be what the model makes'],
+  ])('is %s: routes %j, %s', async (_, routes, format, problem) => {
+    world.secrets.set('arn:fal-key', 'key');
+    await withEnvironment({ MODEL_ROUTES: JSON.stringify({ xQI3Pro: routes }) }, async () => {
+      // A second problem, so that nothing is made where the format fits.
+      const body = { model: 'xQI3Pro', output_format: format, n: problem === undefined ? 99 : 1 };
+      const { body: answer } = await world.call(create, { body: { ...BODY, ...body } });
+
+      expect(answer.error.message).toEqual(
+        problem === undefined ? expect.stringMatching(/^'n' /) : `'output_format' ${problem}`,
+      );
+    });
+  });
+});
