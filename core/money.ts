@@ -14,14 +14,18 @@ export const MAX_THOUSANDTHS: Thousandths = 1_000_000_000_000;
  */
 export const toXTokens = (amount: Thousandths): number => amount / 1000;
 
-/**
- * A decimal amount of xTokens in thousandths. Throws `RangeError` when the amount is not finite, has more
- * than 3 decimals, or is too large for exact integer arithmetic.
- */
-export const toThousandths = (xTokens: number): Thousandths => {
+/** Whether a number of xTokens is finite, has at most 3 decimals, and is small enough for exact integer arithmetic. */
+export const isAmount = (xTokens: number): boolean => {
   const thousandths = Math.round(xTokens * 1000);
-  if (!Number.isSafeInteger(thousandths) || toXTokens(thousandths) !== xTokens) {
-    throw new RangeError(`${xTokens} is not an amount of xTokens with at most 3 decimals.`);
-  }
-  return thousandths;
+  return Number.isSafeInteger(thousandths) && toXTokens(thousandths) === xTokens;
+};
+
+/** The problem with a number that is no amount. */
+export const amountProblem = (xTokens: number): string =>
+  `${xTokens} is not an amount of xTokens with at most 3 decimals.`;
+
+/** An amount of xTokens in thousandths. Throws `RangeError` for a number that is no amount. */
+export const toThousandths = (xTokens: number): Thousandths => {
+  if (!isAmount(xTokens)) throw new RangeError(amountProblem(xTokens));
+  return Math.round(xTokens * 1000);
 };

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { RateLimitedError } from '../errors.ts';
 import { REQUEST_ID_PREFIX, type RequestKind } from '../ids.ts';
 import { readableItems } from '../observability.ts';
-import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
+import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequests, toRequest } from '../requests/requests.ts';
 import {
   type ItemKey,
@@ -15,8 +15,9 @@ import {
 } from '../table/keys.ts';
 import { batchGet, lastItems, rangeQuery, tableName, updateOf } from '../table/table.ts';
 import { writeOnCondition } from '../table/transactions.ts';
-import { addSeconds, SECONDS_PER_DAY, secondsSince, toEpochSeconds, toInstant } from '../time.ts';
+import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import { type Idempotency, idempotencyOf } from './idempotency.ts';
+import { ENTRY_STATES, inOrderOfTaking, mayTake } from './takeable-entries.ts';
 
 /** A creation by an OpenAI client, which waits for the images in the same call. */
 export interface LongCall {
@@ -43,12 +44,6 @@ export interface Held {
 /** The search for equal calls reads the newest 100 entries of the last hour. */
 const LISTED_MS = 3_600_000;
 const MOST_ENTRIES = 100;
-/** An entry that no call has touched for 10 min is not taken over any more. */
-const TAKEABLE_SECONDS = 600;
-/** Seconds after an answer in which a retry gets the same images, because the answer may have been lost. */
-const LOST_SECONDS = 10;
-/** Ranks answered entries behind all others: larger than any count of retries. */
-const ANSWERED_RANK = 1e6;
 /** Attempts to take an entry. An attempt fails when another call was faster. */
 const MAX_ATTEMPTS = 10;
 
@@ -118,7 +113,7 @@ const Entry = z.object({
   PK: z.string(),
   SK: z.string(),
   requestId: z.optional(z.string()),
-  state: z.enum(['open', 'released', 'answered']),
+  state: z.enum(ENTRY_STATES),
   waiter: z.string(),
   at: z.string(),
   retry: z.number(),
@@ -133,36 +128,13 @@ const listEntries = async (call: LongCall, now: Date): Promise<Entry[]> => {
   return readableItems(await lastItems(query, MOST_ENTRIES), (item) => Entry.parse(item));
 };
 
-/**
- * The entries that a call may take, the best first. Every call may take entries answered with 408, ended requests before running
- * requests. A retry may also take an entry of a waiting call with a lower count of retries. The client's previous attempt has the count
- * just below the retry's count, so entries with that count come first. Entries released for other clients come after. Last come images
- * answered within 10 s. Failed requests are not taken: they are refunded.
- */
+/** The entries that a call may take, the best first. */
 const listTakeable = async (call: LongCall, now: Date): Promise<Entry[]> => {
-  const since = (seconds: number) => addSeconds(toInstant(now), -seconds);
-  const entries = (await listEntries(call, now)).filter(
-    ({ state, at, retry }) =>
-      at > since(state === 'answered' ? LOST_SECONDS : TAKEABLE_SECONDS) &&
-      (state === 'released' || (call.retry > 0 && (state === 'answered' || retry < call.retry))),
-  );
+  const entries = (await listEntries(call, now)).filter((entry) => mayTake(entry, call.retry, now));
   const read = entries.flatMap(({ state, requestId = [] }) => (state === 'open' ? [] : requestId));
   const { requests } = await findRequests(read);
   const found = new Map(requests.map((request) => [request.requestId, request]));
-  const rankOf = ({ state, requestId = '', retry, at }: Entry): number => {
-    const request = found.get(requestId);
-    const steps = call.retry - retry;
-    if (state === 'released') {
-      const isOfOther = call.retry > 0 && steps !== 1;
-      return (isOfOther ? 3 : 0) + (request && isTerminal(request) ? 0 : 1);
-    }
-    if (state === 'open') return steps === 1 ? 2 : 3 + steps;
-    if (request?.status === 'failed') return Number.NaN;
-    return ANSWERED_RANK * (steps > 0 ? steps : ANSWERED_RANK - steps) + secondsSince(at, now);
-  };
-  return entries
-    .filter((entry) => !Number.isNaN(rankOf(entry)))
-    .sort((one, other) => rankOf(one) - rankOf(other));
+  return inOrderOfTaking(entries, call.retry, ({ requestId = '' }) => found.get(requestId), now);
 };
 
 /**

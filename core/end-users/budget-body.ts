@@ -1,20 +1,18 @@
 import * as z from 'zod/mini';
 import type { Budget } from '../budgets/budget-rules.ts';
-import { toThousandths } from '../money.ts';
+import { isAmount, toThousandths } from '../money.ts';
 
 const MESSAGE = 'must be null or an amount of at least 0 with at most 3 decimals';
 
-const isAmount = (value: number): boolean => {
-  try {
-    return toThousandths(value) >= 0;
-  } catch (error) {
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
-};
-
 const limit = () =>
-  z._default(z.nullable(z.number({ error: MESSAGE }).check(z.refine(isAmount, { error: MESSAGE }))), null);
+  z._default(
+    z.nullable(
+      z
+        .number({ error: MESSAGE })
+        .check(z.gte(0, { error: MESSAGE }), z.refine(isAmount, { error: MESSAGE })),
+    ),
+    null,
+  );
 
 /** The body of a budget, in xTokens. `null`, and a missing field: any amount. */
 export const BUDGET_BODY = { perDay: limit(), perMonth: limit() };

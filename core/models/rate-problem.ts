@@ -1,4 +1,4 @@
-import { MAX_THOUSANDTHS, toThousandths, toXTokens } from '../money.ts';
+import { amountProblem, isAmount, MAX_THOUSANDTHS, toThousandths, toXTokens } from '../money.ts';
 import type { CatalogModel } from './catalog.ts';
 import type { ImageRate, Rate } from './rate-schemas.ts';
 
@@ -21,7 +21,7 @@ export const rateProblem = (model: CatalogModel, rate: Rate): string | undefined
 
 const imageRateProblem = ({ perImage }: ImageRate): string | undefined => {
   const bounds = perImage.map(({ maxPixels }) => maxPixels);
-  if (bounds.length === 0 || bounds.at(-1) !== null) return 'The last tier of perImage needs maxPixels null.';
+  if (bounds.at(-1) !== null) return 'The last tier of perImage needs maxPixels null.';
   const ascending = bounds
     .slice(0, -1)
     .every((bound, index) => bound !== null && Number.isInteger(bound) && bound > (bounds[index - 1] ?? 0));
@@ -32,12 +32,8 @@ const imageRateProblem = ({ perImage }: ImageRate): string | undefined => {
 const priceProblem = (prices: readonly number[]): string | undefined => {
   for (const price of prices) {
     if (price <= 0) return `${price} is no price: it must be more than 0.`;
-    try {
-      if (toThousandths(price) > MAX_THOUSANDTHS) return `A price is at most ${toXTokens(MAX_THOUSANDTHS)}.`;
-    } catch (error) {
-      if (error instanceof RangeError) return error.message;
-      throw error;
-    }
+    if (!isAmount(price)) return amountProblem(price);
+    if (toThousandths(price) > MAX_THOUSANDTHS) return `A price is at most ${toXTokens(MAX_THOUSANDTHS)}.`;
   }
   return undefined;
 };

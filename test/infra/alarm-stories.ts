@@ -1,4 +1,4 @@
-import { answered, aws, DAY, ended, HOUR, MINUTE, ours, type Story, times } from './alarm-scenarios.ts';
+import { answered, aws, DAY, ended, HOUR, MINUTE, ours, type Story, times } from './alarm-points.ts';
 
 const { countMetric, METRIC, measure } = await import('../../core/observability.ts');
 

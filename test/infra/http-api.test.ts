@@ -1,80 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { ERROR_STATUS, type ErrorCode } from '../../core/errors.ts';
-import {
-  ROUTES as CORE_ROUTES,
-  OPENAI_ROUTES,
-  OPENAI_VIDEO_ROUTES,
-  OPENAI_VIDEOS,
-} from '../../core/routes.ts';
-import { VERSION } from '../../lib/release.ts';
+import { between, methodAt, methods, ROUTES, service, UNKNOWN_TO_OPENAI } from './api-methods.ts';
 import { ofType, onlyOne, policiesOf, propertiesOf, render, synthesizeService } from './service-template.ts';
 
-/** Every route: method, path and function. */
-const ROUTES = [
-  ...Object.entries({ ...CORE_ROUTES, ...OPENAI_ROUTES }),
-  ...Object.values(OPENAI_VIDEO_ROUTES).map((route) => [OPENAI_VIDEOS, route] as const),
-].map(([name, { method, path }]) => [method, path, `api/${name}`] as const);
 /** The first route of a path takes every method without a route, and refuses such methods. */
 const methodOf = (name: string, method: string, path: string): string =>
   ROUTES.find((route) => route[1] === path)?.[2] === name ? 'ANY' : method;
-/** The function that answers unknown paths for OpenAI's clients, in their shape, and the paths. */
-const ANSWERS_UNKNOWN = 'api/get-openai-model';
-const UNKNOWN_TO_OPENAI = ['/openai', '/openai/v1', '/openai/v1/images', '/openai/{proxy+}'];
 const STREAMED = ['create-openai-image', 'edit-openai-image'].map((name) => `api/${name}`);
 /** The functions invoked by rules, with the number of rules. */
 const BY_RULES = { 'events/reconcile': 1, 'events/reconcile-lost': 2 };
-
-/**
- * The gateway's own errors and their codes; the defaults cover the rest. Only its refusals of an unknown path want a key of the
- * gateway's, and get the code of that refusal.
- */
-const GATEWAY_ERRORS: [type: string, code: ErrorCode][] = [
-  ['MISSING_AUTHENTICATION_TOKEN', 'not_found'],
-  ['RESOURCE_NOT_FOUND', 'not_found'],
-  ['INVALID_API_KEY', 'not_found'],
-  ['REQUEST_TOO_LARGE', 'validation_error'],
-  ['ACCESS_DENIED', 'forbidden'],
-  ['WAF_FILTERED', 'forbidden'],
-  ['THROTTLED', 'rate_limited'],
-  ['DEFAULT_4XX', 'validation_error'],
-  ['DEFAULT_5XX', 'internal_error'],
-];
-
-/** The error in a template: the API's format, without placeholders, and the fields of OpenAI's clients, whose unknown paths reach a function. */
-const errorIn = (templates: Record<string, unknown>): { code: ErrorCode; message: string } => {
-  expect(Object.keys(templates)).toEqual(['application/json']);
-  const body = JSON.parse(render(templates['application/json']));
-  const forOpenAi = body.error.code !== 'not_found' && { type: expect.any(String), param: null };
-  expect(body).toEqual({
-    error: { code: expect.any(String), message: expect.stringMatching(/^[A-Z].*\.$/), ...forOpenAi },
-  });
-  return body.error;
-};
-
-/** Below which there are routes, without being one. */
-const between = [
-  ...new Set(
-    ROUTES.flatMap(([, path]) => {
-      const parts = path.split('/').slice(1);
-      return parts.map((_part, index) => `/${parts.slice(0, index).join('/')}`);
-    }),
-  ),
-]
-  .map((path) => (path === '/' ? '' : path))
-  .filter((path) => !ROUTES.some((route) => route[1] === path) && !UNKNOWN_TO_OPENAI.includes(path));
-
-const service = await synthesizeService({ publishRates: 'true' });
-const pathOf = (reference: { Ref: string } | { 'Fn::GetAtt': [string, string] }): string => {
-  if (!('Ref' in reference)) return '';
-  const { PathPart, ParentId } = service.resources[reference.Ref]?.Properties ?? {};
-  return `${pathOf(ParentId)}/${PathPart}`;
-};
-
-const methods = propertiesOf(service.resources, 'AWS::ApiGateway::Method').map((properties) => ({
-  method: properties.HttpMethod,
-  path: pathOf(properties.ResourceId),
-  properties,
-}));
 
 describe('the API', () => {
   test('is one regional REST API with one stage', () => {
@@ -201,88 +134,6 @@ describe('the API', () => {
 
     const ids = ofType(service.resources, 'AWS::ApiGateway::Method').map(([logicalId]) => logicalId);
     expect(DependsOn).toEqual(expect.arrayContaining(ids));
-  });
-});
-
-const methodAt = (method: string, path: string) => {
-  const found = methods.find((candidate) => candidate.method === method && candidate.path === path);
-  if (!found) throw new Error(`There is no ${method} ${path}.`);
-  return found;
-};
-
-describe('an unknown path', () => {
-  test.each([...between, '/{proxy+}'])(
-    '"%s" wants a key that there is not, by a method of its own: without one the gateway would judge an Authorization header',
-    (path) => {
-      const { AuthorizationType, ApiKeyRequired, Integration } = methodAt('ANY', path).properties;
-
-      expect([AuthorizationType, ApiKeyRequired, Integration.Type]).toEqual(['NONE', true, 'MOCK']);
-    },
-  );
-
-  test.each(UNKNOWN_TO_OPENAI)("%s is answered in the shape of OpenAI's clients, by a function", (path) => {
-    const { Integration, ApiKeyRequired, AuthorizationType } = methodAt('ANY', path).properties;
-
-    expect([AuthorizationType, ApiKeyRequired, Integration.Type]).toEqual(['NONE', undefined, 'AWS_PROXY']);
-    expect(JSON.stringify(Integration.Uri)).toContain(String(service.functions[ANSWERS_UNKNOWN]?.logicalId));
-  });
-
-  test('is refused with 404 for lack of that key, before its content type is checked', () => {
-    const [, response] =
-      ofType(service.resources, 'AWS::ApiGateway::GatewayResponse').find(
-        ([, { Properties }]) => Properties.ResponseType === 'INVALID_API_KEY',
-      ) ?? [];
-
-    expect(response?.Properties.StatusCode).toBe('404');
-    expect(errorIn(response?.Properties.ResponseTemplates).message).toBe(
-      'There is no such route: https://DeliveryDistribution.DomainName/docs describes the API.',
-    );
-    for (const type of ['ApiKey', 'UsagePlan', 'UsagePlanKey']) {
-      expect(ofType(service.resources, `AWS::ApiGateway::${type}`)).toEqual([]);
-    }
-  });
-
-  test('is all that wants such a key', () => {
-    const wanting = methods.filter(({ properties }) => properties.ApiKeyRequired === true);
-
-    expect(wanting.map(({ path }) => path).toSorted()).toEqual([...between, '/{proxy+}'].toSorted());
-  });
-
-  test('is every resource of the API that has no route', () => {
-    const paths = [
-      '',
-      ...ofType(service.resources, 'AWS::ApiGateway::Resource').map(([id]) => pathOf({ Ref: id })),
-    ];
-
-    const withoutMethod = paths.filter((path) => !methods.some((method) => method.path === path));
-    expect(withoutMethod).toEqual([]);
-  });
-});
-
-describe("the gateway's own errors", () => {
-  const responses = () => propertiesOf(service.resources, 'AWS::ApiGateway::GatewayResponse');
-
-  test('cover every refusal: the defaults cover the rest', () => {
-    expect(
-      responses()
-        .map(({ ResponseType }) => ResponseType)
-        .toSorted(),
-    ).toEqual(GATEWAY_ERRORS.map(([type]) => type).toSorted());
-  });
-
-  test.each(GATEWAY_ERRORS)('%s has the code %s with its status, in the API’s format', (type, code) => {
-    const response = responses().find(({ ResponseType }) => ResponseType === type);
-
-    expect(errorIn(response?.ResponseTemplates).code).toBe(code);
-    expect(response?.StatusCode).toBe(String(ERROR_STATUS[code]));
-    expect(response?.ResponseParameters).toEqual({
-      'gatewayresponse.header.X-Request-Id': 'context.requestId',
-      'gatewayresponse.header.X-Service-Version': `'${VERSION}'`,
-      'gatewayresponse.header.X-Content-Type-Options': "'nosniff'",
-      ...(code === 'rate_limited' ? { 'gatewayresponse.header.Retry-After': "'1'" } : {}),
-      // The gateway's answer when Lambda throttles the function is one of these.
-      ...(code === 'internal_error' ? { 'gatewayresponse.header.Retry-After': "'2'" } : {}),
-    });
   });
 });
 

@@ -121,3 +121,15 @@ export const reachableStates = ({ StartAt, States }: Fragment): Set<string> => {
   }
   return reached;
 };
+
+/** Whether a task waits under a task token. Its time limits then come from the step before. */
+export const isUnderToken = ({ Resource = '' }: State): boolean => Resource.endsWith('.waitForTaskToken');
+
+/** The definition files. */
+export const FILES = definitionFiles();
+/** Every task, with its file. */
+export const TASKS = FILES.flatMap((file) =>
+  statesOf(readDefinition(file))
+    .filter(([, { Type }]) => Type === 'Task')
+    .map(([name, task]) => ({ file, name, task })),
+);

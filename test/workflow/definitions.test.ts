@@ -5,20 +5,19 @@ import type { ExpiredPage } from '../../core/deletion/list-expired-requests.ts';
 import type { NextStep } from '../../core/executions/step-rules.ts';
 import type { VerifiedBatch } from '../../core/ledger/ledger-runs.ts';
 import type { DeliveryStep } from '../../core/webhooks/webhook-rules.ts';
-import { ofType, type Resource, type ServiceTemplate, synthesizeService } from '../infra/service-template.ts';
 import {
   type Definition,
-  definitionFiles,
-  definitionText,
+  FILES,
   fragmentsOf,
   GONE,
-  placeholdersIn,
+  isUnderToken,
   RETRIER,
   reachableStates,
   readDefinition,
   type State,
   statesOf,
   successorsOf,
+  TASKS,
 } from './asl.ts';
 
 /** Tasks without a `Catch`, and why. */
@@ -97,12 +96,6 @@ const STEPS_OF_TASKS: Record<string, string[]> = {
 /** A request may wait for capacity this long before its first call. */
 const MAX_QUEUE_SECONDS = 7_200;
 
-/**
- * Seconds an invocation may take beyond its function's timeout: Lambda gives a cold start 10 s of its own
- * (https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html).
- */
-const COLD_START_SECONDS = 10;
-
 /** The names of our own errors: the literals their classes set, as a bundle renames the classes. */
 const errorNamesInCode = (): string[] => {
   const core = new URL('../../core/', import.meta.url);
@@ -113,16 +106,6 @@ const errorNamesInCode = (): string[] => {
     .map((file) => readFileSync(file, 'utf8'))
     .flatMap((source) => [...source.matchAll(/override name = '(\w+)';/g)].map(([, name = '']) => name));
 };
-
-/** Whether a task waits under a task token. Its time limits then come from the step before. */
-const isUnderToken = ({ Resource = '' }: State): boolean => Resource.endsWith('.waitForTaskToken');
-
-const FILES = definitionFiles();
-const TASKS = FILES.flatMap((file) =>
-  statesOf(readDefinition(file))
-    .filter(([, { Type }]) => Type === 'Task')
-    .map(([name, task]) => ({ file, name, task })),
-);
 
 describe.each(FILES)('%s', (file) => {
   let definition: Definition;
@@ -274,43 +257,4 @@ describe('the time limits of generation', () => {
       MAX_QUEUE_SECONDS + MAX_DEADLINE_SECONDS + 4 * MAX_STORING_SECONDS,
     );
   });
-});
-
-describe('in the stack', () => {
-  let service: ServiceTemplate;
-  beforeAll(async () => {
-    // The longest deadline a deployment can have.
-    service = await synthesizeService({ imageDeadlineSeconds: 840 });
-  });
-
-  const stateMachineOf = (file: string): Resource['Properties'] => {
-    const found = ofType(service.resources, 'AWS::StepFunctions::StateMachine').find(
-      ([, { Properties }]) => Properties.DefinitionString === definitionText(file),
-    );
-    if (!found) throw new Error(`No state machine is defined by ${file}.`);
-    return found[1].Properties;
-  };
-
-  test.each(FILES)('%s has every placeholder substituted and every substitution used', (file) => {
-    const { DefinitionString, DefinitionSubstitutions } = stateMachineOf(file);
-
-    expect(Object.keys(DefinitionSubstitutions).toSorted()).toEqual(
-      placeholdersIn(DefinitionString).toSorted(),
-    );
-  });
-
-  test.each(TASKS.filter(({ task }) => !isUnderToken(task)))(
-    '$file: $name outlasts its function, so that States.Timeout never ends a task whose function still runs',
-    ({ file, task }) => {
-      expect(task.TimeoutSeconds).toBeGreaterThanOrEqual(
-        functionTimeoutSeconds(file, task) + COLD_START_SECONDS,
-      );
-    },
-  );
-
-  const functionTimeoutSeconds = (file: string, task: State): number => {
-    const [placeholder = ''] = placeholdersIn(task.Parameters?.FunctionName ?? '');
-    const arn = stateMachineOf(file).DefinitionSubstitutions[placeholder];
-    return service.resources[arn?.['Fn::GetAtt'][0]]?.Properties.Timeout;
-  };
 });

@@ -51,5 +51,10 @@ export const DELIVERED = { 'store-outputs': done, 'settle-request': done } satis
 /** The first two states, and those that deliver what was made. */
 export const BEGUN = ['Dispatch request', 'Where does the request stand?'];
 export const STORED = ['Store outputs', 'Settle request'];
+/** The failure by an error of ours. */
+export const UNEXPECTED = {
+  code: 'internal_error',
+  message: 'Something unexpected went wrong on our side.',
+} as const;
 /** The states in which a request fails, and its execution with it. */
 export const FAILED = ['Fail request', 'Has the request failed?', 'Request failed and refunded'];

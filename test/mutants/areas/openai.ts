@@ -4,20 +4,20 @@ import { bugs } from '../mutant.ts';
 export const OPENAI = bugs('openai', [
   [
     'a first call takes a request that another call waits for',
-    'core/creation/collection.ts',
-    '(call.retry > 0 && ',
-    '(call.retry >= 0 && ',
+    'core/creation/takeable-entries.ts',
+    '(ownRetry > 0 && ',
+    '(ownRetry >= 0 && ',
   ],
   [
     'a retry gets images that were answered long before',
-    'core/creation/collection.ts',
+    'core/creation/takeable-entries.ts',
     'const LOST_SECONDS = 10;',
     'const LOST_SECONDS = 600;',
   ],
   [
     'a retry gets the failure of another call',
-    'core/creation/collection.ts',
-    "if (request?.status === 'failed') return Number.NaN;",
+    'core/creation/takeable-entries.ts',
+    "if (request?.status === 'failed') return undefined;",
     '',
   ],
   [

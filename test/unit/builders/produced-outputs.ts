@@ -79,6 +79,14 @@ export const status =
   (response) =>
     response.writeHead(code).end('no');
 
+/** Announces so many bytes, and breaks off once these are sent. */
+export const breaking =
+  (announced: number, sent: Buffer): Answer =>
+  (response) => {
+    response.writeHead(200, { 'content-length': String(announced) });
+    response.write(sent, () => response.socket?.destroy());
+  };
+
 /** A JPEG with `segments` segments of 64 KiB of metadata before the one with its size. */
 export const withMetadata = (jpeg: Buffer, segments: number): Buffer => {
   const segment = Buffer.alloc(65_537);

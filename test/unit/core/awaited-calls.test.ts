@@ -1,6 +1,4 @@
-import { LambdaClient } from '@aws-sdk/client-lambda';
-import { SFNClient } from '@aws-sdk/client-sfn';
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { awaitCapacity } from '../../../core/admission/await-capacity.ts';
 import { cancelTasks } from '../../../core/ending/close-request.ts';
 import { endRequest } from '../../../core/ending/end-request.ts';
@@ -17,13 +15,13 @@ import {
   routeLimitKey,
   routeStateKey,
 } from '../../../core/table/keys.ts';
-import { table } from '../../../core/table/table.ts';
 import { awaitProvider } from '../../../core/waiting/await-provider.ts';
 import { catchUp } from '../../../core/waiting/catch-up.ts';
 import { queryProvider } from '../../../core/waiting/query-provider.ts';
 import { at, clockAt } from '../builders/clocks.ts';
 import { ACCOUNT_ID, anAttempt, anImageRequest, aStoredOutput, REQUEST_ID } from '../builders/entities.ts';
 import { withEnvironment } from '../builders/environment.ts';
+import { endsWithout } from '../builders/held-calls.ts';
 import { aDone, leadingTo } from '../builders/providers.ts';
 import { accepted, answering, ENTERED } from '../builders/waiting-request.ts';
 import { executions } from '../fakes/fresh-executions.ts';
@@ -34,49 +32,6 @@ import { FIRST, NO_ACCESS, SECOND, THROTTLED, TwoRoutes } from './dispatch/two-r
 import { given as givenEnding, webhookUrl } from './ending/an-ending.ts';
 
 const functions = new MemoryFunctions();
-
-/** The number of the call to hold, the calls so far, and the gate that the held one waits at. */
-let hold = { number: 0, calls: 0, gate: Promise.withResolvers<void>() };
-const passGate = async (): Promise<void> => {
-  if (++hold.calls === hold.number) await hold.gate.promise;
-};
-interface Client {
-  send: (command: unknown) => Promise<unknown>;
-}
-const CLIENTS = [table, SFNClient.prototype, LambdaClient.prototype] as unknown as Client[];
-
-/** Sets a gate before each call of AWS until it is taken away. */
-const setGate = (): (() => void) => {
-  const gates = CLIENTS.map((client) => {
-    const { send } = client;
-    return jest.spyOn(client, 'send').mockImplementation(async function (this: Client, command) {
-      await passGate();
-      return send.call(this, command);
-    });
-  });
-  return () => {
-    for (const gate of gates) gate.mockRestore();
-  };
-};
-
-const turn = (): Promise<void> => new Promise(setImmediate);
-
-/** Whether a run has ended while its call of this number was held; undefined when it makes fewer calls. */
-const endsWithout = async (number: number, run: () => Promise<unknown>): Promise<boolean | undefined> => {
-  hold = { number, calls: 0, gate: Promise.withResolvers() };
-  const takeAway = setGate();
-  let hasEnded = false;
-  const running = run().finally(() => {
-    hasEnded = true;
-  });
-  while (!hasEnded && hold.calls < number) await turn();
-  for (let count = 0; count < 20; count++) await turn();
-  const endedEarly = hold.calls < number ? undefined : hasEnded;
-  hold.gate.resolve();
-  await running;
-  takeAway();
-  return endedEarly;
-};
 
 const ROUTE = 'modelstudio/qwen-image';
 const ONE_ROUTE = JSON.stringify({

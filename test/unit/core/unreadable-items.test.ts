@@ -16,6 +16,7 @@ import {
   endUserKey,
   idempotencyKey,
   ledgerEntryKey,
+  ledgerEntrySort,
   requestKey,
   webhookAttemptKey,
   webhookHostKey,
@@ -152,6 +153,8 @@ describe('a ledger with an entry that cannot be read', () => {
     given(entries, ...broken);
 
     expect(await requests(entries)).toBe(entries - broken.length);
+    const { PK } = ledgerEntryKey(ACCOUNT_ID, 1);
+    expect(new Set(unread())).toEqual(new Set(broken.map((number) => `${PK} ${ledgerEntrySort(number)}`)));
   });
 
   test('gives no usage when no entry can be read', async () => {

@@ -22,6 +22,8 @@ describe('the dimensions of a video', () => {
     ['720p', undefined, undefined],
     ['HD', '16:9', undefined],
     ['720p', '0:1', undefined],
+    ['720p', '1:0', undefined],
+    ['720p', '0:0', undefined],
   ])('of %s and %s are %s', (resolution, ratio, size) => {
     const made = videoDimensions(resolution, ratio);
     expect(made && `${made.width}x${made.height}`).toBe(size);
@@ -44,11 +46,14 @@ describe('a size', () => {
     );
   });
 
-  test('picks only the resolution of a model whose first frame decides the ratio', () => {
-    expect(videoShapeOf(modelOf('xW2.7S'), '720x1280')).toEqual({ resolution: '720p' });
-  });
+  test.each(['1280x720', '720x1280', '720x720', '960x720', '720x960'])(
+    'picks only the resolution of a model whose first frame decides the ratio: %s',
+    (size) => {
+      expect(videoShapeOf(modelOf('xW2.7S'), size)).toEqual({ resolution: '720p' });
+    },
+  );
 
-  test.each(['1024x1792', '1280X720', '720p', '', '1280x720 ', '0x0', '99999999x1'])(
+  test.each(['1280x721', '1281x720', '1024x1792', '1280X720', '720p', '', '1280x720 ', '0x0', '99999999x1'])(
     'of %j is refused with the sizes that are made',
     (size) => {
       expect(videoShapeOf(modelOf('xW3.0s'), size)).toEqual({

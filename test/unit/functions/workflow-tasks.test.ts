@@ -1,14 +1,7 @@
-import { clearCaches } from '@aws-lambda-powertools/parameters';
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { RateLimitedError } from '../../../core/errors.ts';
 import { logger } from '../../../core/observability.ts';
-import {
-  accountKey,
-  dueListing,
-  endUserKey,
-  providerAttemptKey,
-  requestKey,
-} from '../../../core/table/keys.ts';
+import { providerAttemptKey, requestKey } from '../../../core/table/keys.ts';
 import { handler as awaitProvider } from '../../../functions/workflow/await-provider.ts';
 import { handler as deliverWebhook } from '../../../functions/workflow/deliver-webhook.ts';
 import { handler as dispatchRequest } from '../../../functions/workflow/dispatch-request.ts';
@@ -21,45 +14,12 @@ import { handler as settleRequest } from '../../../functions/workflow/settle-req
 import { handler as storeOutputs } from '../../../functions/workflow/store-outputs.ts';
 import { handler as verifyLedgers } from '../../../functions/workflow/verify-ledgers.ts';
 import { aLambdaContext } from '../builders/api-events.ts';
-import { NOW } from '../builders/clocks.ts';
-import {
-  ACCOUNT_ID,
-  anAccount,
-  anAttempt,
-  anEndUser,
-  anImageRequest,
-  aStoredOutput,
-  EMAIL,
-  putRequest,
-  REQUEST_ID,
-} from '../builders/entities.ts';
-import { bucket } from '../fakes/fresh-bucket.ts';
+import { ACCOUNT_ID, anAttempt, anImageRequest, putRequest, REQUEST_ID } from '../builders/entities.ts';
 import { executions } from '../fakes/fresh-executions.ts';
 import { secrets } from '../fakes/fresh-secrets.ts';
 import { memory } from '../fakes/fresh-table.ts';
 import { aClosedUrl } from '../servers/loopback-server.ts';
-
-beforeEach(() => {
-  clearCaches();
-  memory.put(accountKey(ACCOUNT_ID), anAccount());
-  memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser());
-  putRequest(
-    memory,
-    anImageRequest({
-      status: 'processing',
-      createdAt: new Date().toISOString(),
-      outputs: [aStoredOutput(0)],
-    }),
-  );
-});
-const request = () => memory.get(requestKey(REQUEST_ID));
-const input = {
-  requestId: REQUEST_ID,
-  taskToken: 'token-1',
-  enteredAt: NOW.toISOString(),
-  retries: 0,
-  knownSteps: ['stop'],
-};
+import { input, request } from './a-workflow-task.ts';
 
 describe('a task of the workflow', () => {
   const tasks = {
@@ -207,117 +167,5 @@ describe('a task of the workflow', () => {
     await awaitProvider(input, aLambdaContext());
 
     expect(executions.woken).toEqual([{ taskToken: 'token-1', output: { result: { next: 'stop' } } }]);
-  });
-});
-
-describe('the tasks of the expiry', () => {
-  beforeEach(() => {
-    const ended = { status: 'succeeded' as const, expiresAt: new Date(0).toISOString() };
-    putRequest(memory, anImageRequest({ ...ended, outputs: [aStoredOutput(0)] }));
-    memory.patch(requestKey(REQUEST_ID), dueListing('EXPIRE', REQUEST_ID, ended.expiresAt));
-    bucket.put(String(aStoredOutput(0).objectKey));
-  });
-
-  test('list what has expired, and remove the files of a batch', async () => {
-    const page = await listExpiredRequests(
-      { cursor: { pages: 0 }, knownSteps: ['list', 'stop'] },
-      aLambdaContext(),
-    );
-    expect(page).toEqual({
-      batches: [{ requestIds: [REQUEST_ID] }],
-      cursor: { pages: 1, position: [] },
-      next: 'stop',
-    });
-
-    await expireRequests(page?.batches[0], aLambdaContext());
-
-    expect(bucket.objects.size).toBe(0);
-    expect(request()).toHaveProperty('expiredAt');
-  });
-
-  test.each([{}, { cursor: {} }, { cursor: { pages: 1, position: [{ shard: 0 }] } }])(
-    'refuse a cursor that is not one: %j',
-    async (event) => {
-      await expect(listExpiredRequests(event, aLambdaContext())).rejects.toThrow();
-      expect(memory.calls()).toEqual({});
-    },
-  );
-
-  test.each([{}, { requestIds: REQUEST_ID }, { requestIds: [7] }])(
-    'refuse a batch that is not one: %j',
-    async (event) => {
-      await expect(expireRequests(event, aLambdaContext())).rejects.toThrow();
-      expect(memory.calls()).toEqual({});
-    },
-  );
-
-  test('throw TransientError when nothing can be listed for now', async () => {
-    memory.client.rejects(Object.assign(new Error('slow down'), { name: 'ThrottlingException' }));
-
-    await expect(
-      listExpiredRequests({ cursor: { pages: 0 }, knownSteps: ['list', 'stop'] }, aLambdaContext()),
-    ).rejects.toMatchObject({
-      name: 'TransientError',
-    });
-  });
-});
-
-describe('failRequest', () => {
-  const CONTENT = { code: 'content_policy', message: 'refused' };
-
-  test.each([
-    ['the failure of a step', { step: { result: { next: 'fail', error: CONTENT } } }, CONTENT],
-    [
-      'an unexpected error without a reason',
-      {},
-      { code: 'internal_error', message: 'Something unexpected went wrong on our side.' },
-    ],
-    [
-      'an error caught once the provider had finished',
-      { step: { result: { next: 'store' } }, failure: { Error: 'States.Timeout' } },
-      { code: 'internal_error', message: 'Something unexpected went wrong on our side.' },
-    ],
-  ])('fails the request with %s, and refunds it', async (_, state, error) => {
-    putRequest(memory, anImageRequest({ status: 'processing' }));
-    await failRequest({ ...input, ...state }, aLambdaContext());
-
-    expect(request()).toMatchObject({ status: 'failed', error, refundThousandths: 4_000 });
-    expect(memory.get(accountKey(ACCOUNT_ID))).toMatchObject({ balanceThousandths: 104_000 });
-  });
-
-  test('settles a request whose outputs are recorded, though storing failed afterwards', async () => {
-    const state = { step: { result: { next: 'store' } }, failure: { Error: 'TypeError' } };
-    bucket.put(String(aStoredOutput(0).objectKey));
-
-    await failRequest({ ...input, ...state }, aLambdaContext());
-
-    expect(request()).toMatchObject({ status: 'succeeded', costThousandths: 4_000 });
-    expect(memory.get(accountKey(ACCOUNT_ID))).toMatchObject({ balanceThousandths: 100_000 });
-    expect(bucket.objects.size).toBe(1);
-  });
-
-  test('removes the files of a request that an operator failed meanwhile', async () => {
-    memory.patch(requestKey(REQUEST_ID), { status: 'failed' });
-    bucket.put(String(aStoredOutput(0).objectKey));
-
-    await failRequest({ ...input, step: { result: { next: 'store' } } }, aLambdaContext());
-
-    expect(bucket.objects.size).toBe(0);
-  });
-
-  test.each([
-    ['removes stored files', 'after storing had begun', 'store', 0],
-    ['does not call the bucket', 'before anything was stored', 'wait', 1],
-  ])('%s of a request that is failed %s', async (_what, _when, next, left) => {
-    putRequest(memory, anImageRequest({ status: 'processing' }));
-    bucket.put(String(aStoredOutput(0).objectKey));
-
-    await failRequest(
-      { ...input, step: { result: { next } }, failure: { Error: 'TypeError' } },
-      aLambdaContext(),
-    );
-
-    expect(request()?.status).toBe('failed');
-    expect(bucket.objects.size).toBe(left);
   });
 });

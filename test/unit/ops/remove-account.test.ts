@@ -69,6 +69,19 @@ describe('removing an account', () => {
     ]);
   });
 
+  test('removes its keys before it: no call is made with a key of an account that is gone', async () => {
+    const { accountId, keyId } = await given();
+    const seen = new Set<string>();
+    memory.beforeCall = () => {
+      const kept = [apiKeyKey(keyId), accountKey(accountId)].map((key) => memory.get(key) !== undefined);
+      seen.add(kept.map((isKept, index) => `${isKept ? '' : 'no '}${['key', 'account'][index]}`).join(', '));
+    };
+
+    await removeAccount(accountId);
+
+    expect([...seen]).toEqual(['key, account', 'no key, account', 'no key, no account']);
+  });
+
   test('removes more than a query returns', async () => {
     const { accountId } = await given();
     memory.itemsPerQuery = 1;

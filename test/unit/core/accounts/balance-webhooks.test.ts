@@ -1,18 +1,15 @@
 import { InvokeCommand } from '@aws-sdk/client-lambda';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { type Account, toAccount } from '../../../../core/accounts/accounts.ts';
+import type { Account } from '../../../../core/accounts/accounts.ts';
 import { setBalanceWebhook } from '../../../../core/accounts/debit-settings.ts';
 import { deleteAccount } from '../../../../core/accounts/delete-account.ts';
-import { createRequest } from '../../../../core/creation/create-request.ts';
 import { claimAttempt } from '../../../../core/deliveries/webhook-attempts.ts';
-import { PaymentRequiredError } from '../../../../core/errors.ts';
 import { changeBalance } from '../../../../core/ledger/change-balance.ts';
 import { logger } from '../../../../core/observability.ts';
 import { listDue } from '../../../../core/requests/due-items.ts';
 import {
   accountKey,
   accountPartition,
-  BALANCE_EVENT_PREFIX,
   webhookAttemptPartition,
   webhookAttemptsEndKey,
 } from '../../../../core/table/keys.ts';
@@ -21,13 +18,12 @@ import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
 import { putAttempt } from '../../builders/next-attempt.ts';
 import { leadingTo } from '../../builders/providers.ts';
 import { checkDueItems } from '../../builders/runs.ts';
-import { anImageSubmission, theFacts } from '../../builders/submissions.ts';
 import { answering } from '../../builders/waiting-request.ts';
 import { aWebhookAttempt } from '../../builders/webhooks.ts';
-import { firstAttempts, lambda } from '../../fakes/fresh-first-attempts.ts';
+import { lambda } from '../../fakes/fresh-first-attempts.ts';
 import { memory } from '../../fakes/fresh-table.ts';
+import { balanceWebhook, create, deliveries, events, given, stored } from './a-balance-webhook.ts';
 
-jest.spyOn(Math, 'random').mockReturnValue(0);
 const warned = jest.spyOn(logger, 'warn').mockReturnValue();
 const failed = jest.spyOn(logger, 'error').mockReturnValue();
 beforeEach(() => {
@@ -35,22 +31,6 @@ beforeEach(() => {
   failed.mockClear();
 });
 
-const balanceWebhook = { url: 'https://hooks.example.com/balance', belowThousandths: 90_000 };
-/** An account with 100 xTokens that is told below 90. */
-const given = (overrides: Partial<Account> = { balanceWebhook }) =>
-  memory.put(accountKey(ACCOUNT_ID), anAccount(overrides));
-const stored = () => toAccount(memory.get(accountKey(ACCOUNT_ID)) ?? {});
-/** Creates images of 6 xTokens each, as the account is when the call comes. */
-const create = (
-  n = 1,
-  { key, at = NOW, account = stored() }: { key?: string; at?: Date; account?: Account } = {},
-) => createRequest(account, { ...anImageSubmission({ n }, { idempotencyKey: key }), now: at }, theFacts());
-const events = () =>
-  memory
-    .partition(accountPartition(ACCOUNT_ID))
-    .filter(({ SK }) => String(SK).startsWith(BALANCE_EVENT_PREFIX));
-/** The webhooks whose first attempt was asked for, each once: an attempt is made once. */
-const deliveries = () => [...new Set(firstAttempts())];
 /** As long after as an event waits for its writer to start the delivery. */
 const LATER = 40;
 const reconcile = (seconds = LATER) => checkDueItems(seconds, leadingTo(answering({ kind: 'waiting' })));
@@ -108,11 +88,14 @@ describe('a debit that takes the balance below the threshold', () => {
     expect(events()).toEqual([]);
   });
 
-  test('to exactly the threshold is not reported', async () => {
+  test('to exactly the threshold is not reported, and one from exactly there is', async () => {
     given({ balanceWebhook: { ...balanceWebhook, belowThousandths: 94_000 } });
 
     await create();
     expect(events()).toEqual([]);
+
+    await create();
+    expect(deliveries()).toEqual([LOW]);
   });
 
   test.each([undefined, 'correction-7'])(
@@ -183,83 +166,6 @@ describe('a debit that takes the balance below the threshold', () => {
   });
 });
 
-describe('a creation that is refused for want of balance', () => {
-  beforeEach(() => given({ balanceWebhook, balanceThousandths: 5_000 }));
-  const refused = (at = NOW, account?: Account) =>
-    expect(create(1, { at, ...(account && { account }) })).rejects.toThrow(PaymentRequiredError);
-
-  test('is told, with what it costs', async () => {
-    await refused();
-
-    const eventId = `${ACCOUNT_ID}_exhausted_${NOW.getTime() / 1000}`;
-    expect(events()).toMatchObject([
-      { eventId, type: 'balance.exhausted', balanceThousandths: 5_000, priceThousandths: 6_000 },
-    ]);
-    expect(deliveries()).toEqual([eventId]);
-  });
-
-  test('is told once by refusals at the same time, and while the balance stays as it is', async () => {
-    const account = stored();
-    await Promise.all([1, 2, 3].map(() => refused(NOW, account)));
-    await refused(atSeconds(7_200));
-    await refused(atSeconds(86_400));
-
-    expect(events()).toHaveLength(1);
-    expect(deliveries()).toHaveLength(1);
-  });
-
-  test('is told once while the balance stays as it is, also when the transaction found it lower than it was read', async () => {
-    const account = anAccount({ balanceWebhook, balanceThousandths: 50_000, ledgerEntries: 2 });
-    await refused(NOW, account);
-    await refused(atSeconds(7_200));
-
-    expect(events()).toHaveLength(1);
-  });
-
-  test('is told when another creation took the balance of which it was told before', async () => {
-    await refused();
-    const account = { ...stored(), balanceThousandths: 50_000 };
-    await changeBalance(ACCOUNT_ID, { amountThousandths: 1, reason: 'topup', reference: '' }, NOW);
-    await refused(atSeconds(7_200), account);
-
-    expect(events()).toHaveLength(2);
-  });
-
-  test('is told at most once an hour, however often the balance changes', async () => {
-    await refused();
-    for (const minutes of [10, 20, 30, 59]) {
-      await changeBalance(ACCOUNT_ID, { amountThousandths: 1, reason: 'topup', reference: '' }, NOW);
-      await refused(atSeconds(minutes * 60));
-    }
-    expect(events()).toHaveLength(1);
-
-    await refused(atSeconds(3_600));
-    expect(events()).toHaveLength(2);
-    expect(deliveries()).toHaveLength(2);
-  });
-
-  test('is told by what the transaction found, and stays a refusal when it cannot be told', async () => {
-    await refused(NOW, anAccount({ balanceWebhook, balanceThousandths: 50_000, ledgerEntries: 2 }));
-    expect(events()).toMatchObject([{ balanceThousandths: 5_000 }]);
-
-    await setBalanceWebhook(ACCOUNT_ID, balanceWebhook);
-    memory.beforeTransaction = () => {
-      throw new Error('no table');
-    };
-    await refused(atSeconds(1));
-    expect(events()).toHaveLength(1);
-    expect(failed).toHaveBeenCalledTimes(1);
-  });
-
-  test('is told anew after the webhook is set again', async () => {
-    await refused();
-    await setBalanceWebhook(ACCOUNT_ID, balanceWebhook);
-    await refused(atSeconds(1));
-
-    expect(events()).toHaveLength(2);
-  });
-});
-
 test.each<[string, Partial<Account>]>([
   ['without a webhook', {}],
   ['whose threshold is not crossed', { balanceWebhook }],
@@ -275,14 +181,6 @@ test.each<[string, Partial<Account>]>([
     ...anAccount({ ...overrides, ...changed }),
     earnedWork: expect.anything(),
   });
-  expect(deliveries()).toEqual([]);
-});
-
-test('a refusal for want of balance costs an account without a webhook no call', async () => {
-  given({ balanceThousandths: 0 });
-
-  await expect(create()).rejects.toThrow(PaymentRequiredError);
-  expect(memory.calls()).toEqual({});
   expect(deliveries()).toEqual([]);
 });
 

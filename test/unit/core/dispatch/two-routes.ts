@@ -9,9 +9,9 @@ import type {
 import { routeNameOf } from '../../../../core/provider-names.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { SecretUnreadableError } from '../../../../core/secrets.ts';
-import { routeLimitKey, routeStateKey } from '../../../../core/table/keys.ts';
+import { requestKey, routeLimitKey, routeStateKey } from '../../../../core/table/keys.ts';
 import { NOW, StoppedClock } from '../../builders/clocks.ts';
-import { REQUEST_ID } from '../../builders/entities.ts';
+import { anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { aProvider } from '../../builders/providers.ts';
 import { ACCEPTED, ASSIGNED, given, memory } from './a-dispatch.ts';
@@ -39,6 +39,8 @@ export const CONTENT = {
 /** States are cached for a second, and missing keys for five minutes: each test has a quarter of an hour of its own. */
 let quarter = 0;
 const nextQuarter = (): Date => new Date(NOW.getTime() + ++quarter * 900_000);
+
+let made = 0;
 
 /** A model with two routes, each to a provider with answers of the test. */
 export class TwoRoutes {
@@ -90,6 +92,23 @@ export class TwoRoutes {
 
   dispatch(requestId = REQUEST_ID): Promise<NextStep> {
     return this.under(() => dispatchRequest(requestId, this.routeOf, this.clock));
+  }
+
+  /** Dispatches so many new requests of an account, one after the other. */
+  async burst(count: number, accountId = 'acc_1'): Promise<void> {
+    for (let index = 0; index < count; index++) {
+      const requestId = `img_${made++}`;
+      const createdAt = this.clock.now().toISOString();
+      const request = { requestId, accountId, createdAt, assignment: ASSIGNED_TO_FIRST };
+      memory.put(requestKey(requestId), anImageRequest(request));
+      const step = await this.dispatch(requestId);
+      if (step.next === 'retry' && step.waitSeconds === 1) await this.dispatch(requestId);
+    }
+  }
+
+  /** How often a route was called. */
+  callsOf(route: string): number {
+    return this.called.filter((name) => name === route).length;
   }
 
   /** Adds settings to a route. */

@@ -32,7 +32,8 @@ describe('the body of a budget', () => {
     expect(toBudget({ perDay: 0, perMonth: 12.125 })).toEqual({
       ...{ perDayThousandths: 0, perMonthThousandths: 12_125 },
     });
-    expect(toBudget({ perDay: null, perMonth: 5 })).toEqual({ perMonthThousandths: 5_000 });
+    expect(toBudget({ perDay: null, perMonth: 5 })).toStrictEqual({ perMonthThousandths: 5_000 });
+    expect(toBudget({ perDay: 5, perMonth: null })).toStrictEqual({ perDayThousandths: 5_000 });
     expect(toBudget({ perDay: null, perMonth: null })).toBeUndefined();
   });
 });

@@ -30,6 +30,7 @@ describe('an email address', () => {
     ['ada@xn--bcher-kva.example', 'ada@bücher.example'],
     ['ADA@XN--BCHER-KVA.example', 'ada@bücher.example'],
     [`${' '.repeat(2_000 - 'ada@example.com'.length)}ada@example.com`, 'ada@example.com'],
+    [`${' '.repeat(2_000 - 'ada@xn--p1ai.com'.length)}ada@xn--p1ai.com`, 'ada@рф.com'],
     ['ada@mail.xn--fsqu00a.xn--55qw42g', 'ada@mail.例子.公益'],
     ['xn--bcher-kva@example.com', 'xn--bcher-kva@example.com'],
   ])('%j identifies the end-user %s', (given, identity) => {
@@ -79,6 +80,8 @@ describe('an email address', () => {
     'ada@exam\u00adple.xn--p1ai',
     'ada@xn--bcher-kva\u200b.example',
     'ada@exam%70le.xn--p1ai',
+    'xn--bcher-kva.example',
+    'bcher.xn--p1ai',
     'ada@example.com/.xn--p1ai',
     'ada@example.com?.xn--p1ai',
     'ada@example.com#.xn--p1ai',

@@ -1,5 +1,6 @@
 import { GetCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
+import type { Budget } from '../../../../core/budgets/budget-rules.ts';
 import {
   blockEndUser,
   countCreationWrite,
@@ -131,6 +132,50 @@ describe('the counters of an end-user', () => {
     });
     expect(stored()).toEqual(before);
   });
+
+  test.each<[string, Budget | undefined, object | undefined]>([
+    ['raised for the day', { perDayThousandths: 1 }, { perDayThousandths: 2 }],
+    ['raised for the month', { perMonthThousandths: 1 }, { perMonthThousandths: 2 }],
+    [
+      'limited for the day, too',
+      { perMonthThousandths: 1 },
+      { perMonthThousandths: 1, perDayThousandths: 1 },
+    ],
+    [
+      'limited for the month, too',
+      { perDayThousandths: 1 },
+      { perDayThousandths: 1, perMonthThousandths: 1 },
+    ],
+    [
+      'no longer limited for the day',
+      { perDayThousandths: 1, perMonthThousandths: 1 },
+      { perMonthThousandths: 1 },
+    ],
+    [
+      'no longer limited for the month',
+      { perDayThousandths: 1, perMonthThousandths: 1 },
+      { perDayThousandths: 1 },
+    ],
+    ['set', undefined, { perDayThousandths: 1 }],
+    ['lifted', { perDayThousandths: 1 }, undefined],
+    ['lifted, of which another version knows the limits', {}, undefined],
+  ])('count no creation of one whose budget was %s since', async (_, budget, now) => {
+    putEndUser(memory, anEndUser(now && { budget: now }));
+    const before = stored();
+
+    await expect(created(anEndUser(budget && { budget }))).rejects.toThrow();
+    expect(stored()).toEqual(before);
+  });
+
+  test.each<[Budget]>([[{ perDayThousandths: 1 }], [{ perMonthThousandths: 1 }], [{}]])(
+    'count a creation of one whose budget is %j still, with limits of another version',
+    async (budget) => {
+      putEndUser(memory, anEndUser({ budget: { ...budget, perYearThousandths: 7 } as Budget }));
+
+      await created(anEndUser({ budget }));
+      expect(stored()).toMatchObject({ ...counted, budget: { ...budget, perYearThousandths: 7 } });
+    },
+  );
 
   test('count a settlement with its refund, even if the end-user was blocked since, and only of one who is there', async () => {
     putEndUser(memory, anEndUser({ blockedAt: NOW.toISOString() }));

@@ -147,7 +147,8 @@ describe('a pause', () => {
 test.each([
   [180, 180],
   [3_600, 3_600],
-  [3_603, undefined],
+  [3_602, 3_602],
+  [3_602.001, undefined],
   [60 * 86_400, undefined],
 ])('a pause that ends in %p s is one of %p s: none is longer than an hour', (seconds, left) => {
   expect(pauseSecondsLeft({ until: atSeconds(seconds).toISOString() }, NOW)).toBe(left);

@@ -12,7 +12,7 @@ import {
   removeClaimedEndUser,
 } from '../../../../core/end-users/removals.ts';
 import { NotFoundError } from '../../../../core/errors.ts';
-import { dueListing, endUserKey, endUserRemovalKey } from '../../../../core/table/keys.ts';
+import { dueListing, endUserKey, endUserPartition, endUserRemovalKey } from '../../../../core/table/keys.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anEndUser, EMAIL, putEndUser } from '../../builders/entities.ts';
 import { aRequestId } from '../../builders/request-ids.ts';
@@ -96,7 +96,29 @@ describe('claiming an end-user for removal', () => {
     expect(await claimed()).toMatchObject({ endUserId: 'other' });
   });
 
+  test('by several at once for the first time is one removal', async () => {
+    putEndUser(memory, anEndUser({ activeRequests: 0 }));
+
+    const claims = await Promise.all([1, 2, 3].map((second) => claimForRemoval(id, atSeconds(second))));
+
+    expect(new Set(claims.map((claim) => claim?.removalId))).toEqual(new Set([endUser()?.removalId]));
+    expect(memory.partition(endUserPartition(ACCOUNT_ID))).toHaveLength(2);
+  });
+
   test('who does not exist is not found', async () => {
+    await expect(claimForRemoval(id, NOW)).rejects.toThrow(NotFoundError);
+  });
+
+  test('who is removed meanwhile is not found, and is not inserted', async () => {
+    memory.beforeTransaction = () => memory.remove(endUserKey(ACCOUNT_ID, EMAIL));
+
+    await expect(claimed()).rejects.toThrow(NotFoundError);
+    expect(memory.partition(endUserPartition(ACCOUNT_ID))).toEqual([]);
+  });
+
+  test('whose removal is over is not found', async () => {
+    await closeRemoval(await claimed());
+
     await expect(claimForRemoval(id, NOW)).rejects.toThrow(NotFoundError);
   });
 });

@@ -1,13 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import type { LedgerEntry } from '../../../../core/ledger/ledger.ts';
 import {
   accountProblems,
   entryProblems,
   LEDGER_PROBLEM_KINDS,
   type LedgerProblem,
   type LedgerProblemKind,
+  mayBeSwept,
   requestProblems,
 } from '../../../../core/ledger/ledger-rules.ts';
+import type { AccountedRequest } from '../../../../core/requests/request-rules.ts';
 import { addSeconds, type Instant, SECONDS_PER_DAY } from '../../../../core/time.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID } from '../../builders/entities.ts';
@@ -15,6 +18,7 @@ import { LEDGER_CORRUPTIONS } from '../../builders/ledger-corruptions.ts';
 import {
   accountAfter,
   aHistory,
+  type Change,
   chained,
   type LedgerHistory,
   RETENTION_DAYS,
@@ -81,6 +85,80 @@ describe('a ledger in which', () => {
     expect(new Set(LEDGER_CORRUPTIONS.map(([, kind]) => kind))).toEqual(new Set(LEDGER_PROBLEM_KINDS));
   });
 });
+
+describe('a request has exactly the problems', () => {
+  const DEBIT = { reason: 'generation', amount: -4, reference: 'img_0' } as const;
+  const REFUND = { ...DEBIT, reason: 'refund', amount: 4 } as const;
+  const created = { accountId: ACCOUNT_ID, createdAt: NONE_SWEPT, debitThousandths: 4, debitEntryNumber: 1 };
+  const open: AccountedRequest = { ...created, status: 'queued' };
+  const failed: AccountedRequest = {
+    ...created,
+    status: 'failed',
+    refundThousandths: 4,
+    refundEntryNumber: 2,
+  };
+  const succeeded: AccountedRequest = { ...created, status: 'succeeded', costThousandths: 4 };
+
+  test.each<[string, AccountedRequest | undefined, Change[], LedgerProblemKind[]]>([
+    ['none while it is unfinished', open, [DEBIT], []],
+    ['debited twice', open, [DEBIT, DEBIT], ['debit_repeated']],
+    ['debited another amount', open, [{ ...DEBIT, amount: -5 }], ['debit_amount']],
+    ['never debited', open, [], ['debit_missing']],
+    ['its debit named wrongly', { ...open, debitEntryNumber: 3 }, [DEBIT], ['debit_missing']],
+    ['refunded before its end', open, [DEBIT, REFUND], ['refund_of_unfinished']],
+    ['none once it has failed', failed, [DEBIT, REFUND], []],
+    [
+      'refunded and never debited',
+      { ...failed, refundEntryNumber: 1 },
+      [REFUND],
+      ['refund_over_debit', 'debit_missing'],
+    ],
+    ['failed and not refunded', failed, [DEBIT], ['refund_amount', 'refund_missing']],
+    [
+      'its refund not named',
+      { ...failed, refundEntryNumber: undefined },
+      [DEBIT, REFUND],
+      ['refund_missing'],
+    ],
+    ['none once it has succeeded', succeeded, [DEBIT], []],
+    [
+      'a refund named that there is none of',
+      { ...succeeded, refundEntryNumber: 2 },
+      [DEBIT],
+      ['refund_missing'],
+    ],
+    ['another cost than it was charged', { ...succeeded, costThousandths: 3 }, [DEBIT], ['cost']],
+    ['absent', undefined, [DEBIT], ['debit_without_request']],
+    ['absent and refunded', undefined, [REFUND], ['refund_without_request']],
+    [
+      'absent and refunded too much',
+      undefined,
+      [DEBIT, { ...REFUND, amount: 5 }],
+      ['refund_over_debit', 'debit_without_request'],
+    ],
+  ])('of %s', (_, request, changes, kinds) => {
+    const parts = { accountId: ACCOUNT_ID, requestId: 'img_0', request, entries: chained(changes) };
+
+    expect(requestProblems(parts, NONE_SWEPT).map(({ kind }) => kind)).toEqual(kinds);
+  });
+});
+
+test.each<[number | undefined, number, boolean]>([
+  [1, 86_400 - 3_600, false],
+  [1, 86_400 - 3_600 + 0.001, true],
+  [90, 90 * 86_400 - 3_600, false],
+  [90, 90 * 86_400 - 3_600 + 0.001, true],
+  [undefined, 1e9, false],
+])(
+  'the request of an entry with a retention of %p days may be absent %p s later: %p',
+  (days, seconds, expected) => {
+    const [entry] = chained([{ reason: 'refund', amount: 1, reference: 'img_0' }]);
+
+    expect(
+      mayBeSwept({ ...(entry as LedgerEntry), retentionDays: days }, addSeconds(NONE_SWEPT, seconds)),
+    ).toBe(expected);
+  },
+);
 
 describe('a problem', () => {
   test('names its account, and says what is wrong in xTokens', () => {

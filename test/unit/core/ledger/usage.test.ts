@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { LedgerEntry } from '../../../../core/ledger/ledger.ts';
-import { findFirstEntryFrom, usageOf } from '../../../../core/ledger/usage.ts';
+import { findFirstEntryFrom, renderUsage, usageOf } from '../../../../core/ledger/usage.ts';
 import type { UsageDimension } from '../../../../core/ledger/usage-rules.ts';
 import { ledgerEntryKey } from '../../../../core/table/keys.ts';
 import { ACCOUNT_ID, aLedgerEntry, anEndUser, putEndUser } from '../../builders/entities.ts';
@@ -150,6 +150,80 @@ describe('usage', () => {
     );
 
     await expect(asked).rejects.toMatchObject({ code: 'validation_error', fields });
+  });
+});
+
+describe('usage of many entries', () => {
+  const ALL_DAY = '2026-11-05T00:00:00.000Z';
+
+  test('has each entry once, however many there are', async () => {
+    for (let count = 1; count <= 13; count++) {
+      put(debit(1_000, ALL_DAY, OF_ADA));
+
+      expect(await usage(['day'])).toEqual([['2026-11-05', count, count * 1_000, 0]]);
+    }
+  });
+
+  test('by key has each of thousands of refunds once, under the key of its debit', async () => {
+    put(debit(9_000_000, ALL_DAY, OF_ADA), debit(9_000_000, ALL_DAY, OF_GONE));
+    const count = 4_400;
+    for (let index = 0; index < count; index++)
+      put(refund(1, ALL_DAY, { ...OF_ADA, keyId: undefined, debitNumber: 1 + (index % 2) }));
+
+    expect(await usage(['key'])).toEqual([
+      ['key_1', 1, 9_000_000, count / 2],
+      ['key_2', 1, 9_000_000, count / 2],
+    ]);
+  });
+
+  test.each<[UsageDimension[], number]>([
+    [['day', 'model'], 0],
+    [['key'], 1],
+  ])('by %j reads the debits of its refunds in %i calls', async (by, calls) => {
+    put(debit(1_000, '2026-10-05T00:00:00.000Z', OF_ADA));
+    put(refund(1_000, ALL_DAY, { ...OF_ADA, keyId: undefined, debitNumber: 1 }));
+    const range = { accountId: ACCOUNT_ID, ledgerEntries };
+    await usageOf(range, { ...NOVEMBER, by: [] });
+    const searches = memory.calls().BatchGetCommand ?? 0;
+    memory.client.resetHistory();
+
+    await usageOf(range, { ...NOVEMBER, by });
+    expect(memory.calls().BatchGetCommand).toBe(searches + calls);
+  });
+});
+
+describe('usage as it is shown', () => {
+  const sums = { requests: 2, debitedThousandths: 6_500, refundedThousandths: 500 };
+  const shown = { requests: 2, debited: 6.5, refunded: 0.5, xTokens: 6 };
+  const named = { day: '2026-11-01', model: 'xQI3Pro', endUser: 'ada@example.com', key: 'key_1' };
+  const given = (by: UsageDimension[], group: object) =>
+    renderUsage({ groups: [{ ...group, ...sums }], total: sums }, { ...NOVEMBER, by });
+
+  test.each<[UsageDimension[], object]>([
+    [['day'], { day: '2026-11-01' }],
+    [['model'], { model: 'xQI3Pro' }],
+    [['endUser'], { endUserEmail: 'ada@example.com' }],
+    [['key'], { keyId: 'key_1' }],
+    [
+      ['day', 'model', 'endUser', 'key'],
+      { day: '2026-11-01', model: 'xQI3Pro', endUserEmail: 'ada@example.com', keyId: 'key_1' },
+    ],
+  ])('by %j has the fields of these dimensions', (by, fields) => {
+    const group = Object.fromEntries(by.map((name) => [name, named[name]]));
+
+    expect(given(by, group)).toStrictEqual({
+      ...{ from: '2026-11-01', to: '2026-12-01', by, items: [{ ...fields, ...shown }], total: shown },
+    });
+  });
+
+  test('has null for what is not known', () => {
+    const [item] = given(['model', 'endUser', 'key'], { model: null, endUser: null, key: null }).items;
+
+    expect(item).toStrictEqual({ model: null, endUserEmail: null, keyId: null, ...shown });
+  });
+
+  test('without a dimension is a total alone', () => {
+    expect(given([], {})).toMatchObject({ items: [], total: shown });
   });
 });
 

@@ -1,11 +1,5 @@
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import fc from 'fast-check';
+import { describe, expect, test } from '@jest/globals';
 import { getAccount } from '../../../../core/accounts/accounts.ts';
-import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
-import { endRequest } from '../../../../core/ending/end-request.ts';
-import { failedBeforeStoring } from '../../../../core/ending/failed.ts';
-import { settled } from '../../../../core/ending/settled.ts';
-import { changeBalance } from '../../../../core/ledger/change-balance.ts';
 import { balanceChangeWrites } from '../../../../core/ledger/ledger.ts';
 import type { LedgerReason } from '../../../../core/ledger/ledger-reasons.ts';
 import { verifyLedger } from '../../../../core/ledger/verify-ledger.ts';
@@ -13,37 +7,13 @@ import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { insertRequestWrite } from '../../../../core/requests/requests.ts';
 import { accountKey, deletedRequestKey, ledgerEntryKey, requestKey } from '../../../../core/table/keys.ts';
 import { transact } from '../../../../core/table/transactions.ts';
-import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
-import {
-  ACCOUNT_ID,
-  anAccount,
-  anEndUser,
-  anImageRequest,
-  aStoredOutput,
-  putEndUser,
-} from '../../builders/entities.ts';
+import { atSeconds, NOW } from '../../builders/clocks.ts';
+import { ACCOUNT_ID, anAccount, anImageRequest } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
-import { bucket } from '../../fakes/fresh-bucket.ts';
-import { executions } from '../../fakes/fresh-executions.ts';
 import { memory } from '../../fakes/fresh-table.ts';
+import { clock, create, fail, idOf, remove, settle, topUp, verify } from './a-verified-ledger.ts';
 
-jest.spyOn(Math, 'random').mockReturnValue(0);
-
-const given = (): void => {
-  memory.reset();
-  bucket.reset();
-  executions.reset();
-  memory.put(accountKey(ACCOUNT_ID), anAccount({ balanceThousandths: 0, ledgerEntries: 0 }));
-  putEndUser(memory, anEndUser());
-};
-beforeEach(given);
-
-const idOf = (number: number): string => `img_01JD4KXQ8M${String(number).padStart(16, '0')}`;
 const DAY = 86_400;
-const clock = new StoppedClock();
-
-const topUp = (amountThousandths = 1_000_000) =>
-  changeBalance(ACCOUNT_ID, { amountThousandths, reason: 'topup', reference: 'invoice' }, NOW);
 
 /** Changes the balance as a bug might. */
 const book = (reason: LedgerReason, amountThousandths: number, number: number, now = NOW) =>
@@ -51,28 +21,6 @@ const book = (reason: LedgerReason, amountThousandths: number, number: number, n
     const change = { reason, amountThousandths, reference: idOf(number), retentionDays: 90 };
     return balanceChangeWrites(await getAccount(ACCOUNT_ID), change, now).writes;
   });
-/** Accepts a request for two images. */
-const create = async (number: number, overrides: Partial<ImageRequest> = {}): Promise<void> => {
-  const request = anImageRequest({ requestId: idOf(number), images: 2, status: 'processing', ...overrides });
-  const { debitThousandths, requestId: reference, retentionDays } = request;
-  const amountThousandths = -debitThousandths;
-  const change = { amountThousandths, reason: 'generation', reference, retentionDays } as const;
-  await transact(async () => {
-    const { entry, writes } = balanceChangeWrites(await getAccount(ACCOUNT_ID), change, NOW);
-    return [...writes, insertRequestWrite({ ...request, debitEntryNumber: entry.number })];
-  });
-};
-/** Ends a request of which so many images were stored. */
-const settle = async (number: number, delivered: number): Promise<void> => {
-  const outputs = Array.from({ length: delivered }, (_, index) => aStoredOutput(index));
-  memory.patch(requestKey(idOf(number)), { outputs });
-  await endRequest(idOf(number), settled, { clock });
-};
-const fail = (number: number) =>
-  endRequest(idOf(number), failedBeforeStoring({ code: 'provider_error', message: 'It broke.' }), { clock });
-const remove = (number: number) => deleteRequest(ACCOUNT_ID, idOf(number), NOW);
-
-const verify = (now = NOW) => verifyLedger([{ accountId: ACCOUNT_ID }], new StoppedClock(now));
 const problems = async (now = NOW) =>
   (await verify(now)).problems.map(({ kind, detail }) => [kind, detail.split(' ')[1]]);
 
@@ -245,83 +193,5 @@ describe('verifying a ledger', () => {
     const verification = await verifyLedger([{ accountId: 'acc_none' }], clock);
 
     expect(verification).toEqual({ accounts: 0, entries: 0, problems: [] });
-  });
-});
-
-describe('verifying a ledger that is in use', () => {
-  /** Does the steps in sequence while `run` continues, a step before every few calls of `run`. */
-  const meanwhile = async <T>(
-    steps: (() => Promise<unknown>)[],
-    pauses: readonly number[],
-    run: () => Promise<T>,
-  ): Promise<T> => {
-    let busy = false;
-    let calls = 0;
-    const queue = steps.map((step, index) => ({ step, after: pauses[index % pauses.length] ?? 0 }));
-    memory.beforeCall = async () => {
-      if (busy) return;
-      calls += 1;
-      const [first] = queue;
-      if (!first || calls <= first.after) return;
-      busy = true;
-      calls = 0;
-      queue.shift();
-      await first.step();
-      busy = false;
-    };
-    const result = await run();
-    memory.beforeCall = () => undefined;
-    for (const { step } of queue) await step();
-    return result;
-  };
-
-  /** Numbers of requests in the order of what happens to them: creation, then an end, then perhaps deletion. */
-  const aScript = fc
-    .array(fc.tuple(fc.nat({ max: 3 }), fc.boolean()), { minLength: 1, maxLength: 8 })
-    .chain((lives) =>
-      fc.record({
-        lives: fc.constant(lives),
-        before: fc.nat({ max: lives.length * 3 }),
-        pauses: fc.array(fc.nat({ max: 3 }), { minLength: 1, maxLength: 6 }),
-      }),
-    );
-
-  const stepsOf = (lives: [end: number, deleted: boolean][]): (() => Promise<unknown>)[] => {
-    const creations = lives.map((_, number) => () => create(number));
-    const endings = lives.map(
-      ([end], number) =>
-        () =>
-          end === 3 ? fail(number) : settle(number, end),
-    );
-    const deletions = lives.flatMap(([, deleted], number) => (deleted ? [() => remove(number)] : []));
-    return [...creations, ...endings, ...deletions];
-  };
-
-  test('finds no problem in requests that change between any two of its reads', async () => {
-    await fc.assert(
-      fc.asyncProperty(aScript, async ({ lives, before, pauses }) => {
-        given();
-        await topUp();
-        const steps = stepsOf(lives);
-        for (const step of steps.slice(0, before)) await step();
-
-        const { problems: found } = await meanwhile(steps.slice(before), pauses, () => verify());
-
-        expect(found).toEqual([]);
-        expect((await verify()).problems).toEqual([]);
-      }),
-      { numRuns: 100 },
-    );
-  });
-
-  test('finds a real problem all the same', async () => {
-    await topUp();
-    for (const number of [1, 2, 3]) await create(number);
-    await fail(1);
-    memory.patch(requestKey(idOf(1)), { refundThousandths: 1 });
-
-    const { problems: found } = await meanwhile([() => fail(2), () => settle(3, 1)], [2], () => verify());
-
-    expect(found.map(({ kind }) => kind)).toEqual(['refund_amount']);
   });
 });

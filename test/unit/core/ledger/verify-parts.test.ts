@@ -216,6 +216,19 @@ describe('a ledger that is verified part by part', () => {
     ]);
   });
 
+  test('reports once a request whose debit is the last entry of its part', async () => {
+    const writer = new Writer();
+    for (let entry = 0; entry < 49; entry++) writer.topUp();
+    const requestId = writer.create();
+    writer.fail(requestId);
+    for (let entry = 0; entry < 49; entry++) writer.topUp();
+    memory.patch(requestKey(requestId), { refundThousandths: 1 });
+
+    const { problems } = await verifyInParts(50);
+
+    expect(problems.map(({ kind }) => kind)).toEqual(['refund_amount']);
+  });
+
   test.each([1, 1_000])(
     'has a request that was refunded and never debited, in parts of %i',
     async (count) => {

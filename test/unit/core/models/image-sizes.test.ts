@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { findImageModel, type ImageModel } from '../../../../core/models/catalog.ts';
 import {
   dimensionsOf,
+  exampleSize,
   parseExplicitSize,
   pricedPixels,
   sizeProblem,
@@ -64,6 +65,14 @@ describe('the size of an image', () => {
         expect(sizeProblem(model(id), example)).toBeUndefined();
       }
     }
+  });
+
+  test('is named by the first preset that is taken, if there is one', () => {
+    const example = (takes: (pixels: number) => boolean) => exampleSize(model('xSD5Pro'), takes);
+
+    expect(example(() => true)).toBe('(e.g. 2048x2048)');
+    expect(example((pixels) => pixels < 2048 ** 2)).toBe('(e.g. 1024x1024)');
+    expect(example(() => false)).toBe('');
   });
 
   test('is accepted exactly when pixels, ratio and sides are all within bounds', () => {

@@ -66,6 +66,10 @@ describe('an end of a model is in conflict', () => {
     );
   });
 
+  test('not with a model that it replaced, though its own end is announced for an earlier instant', () => {
+    expect(conflict(-2, undefined, ends({ former: [-1, 'old'] }))).toBeUndefined();
+  });
+
   test.each<[string, Retirements]>([
     ['with a successor that ends later', ends({ new: [11] })],
     ['with a model that it is to replace and that ends earlier', ends({ former: [9, 'old'] })],

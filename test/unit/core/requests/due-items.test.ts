@@ -1,7 +1,14 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { closeDeletion } from '../../../../core/requests/deleted-requests.ts';
-import { type DueItem, type DuePosition, listDue, reschedule } from '../../../../core/requests/due-items.ts';
+import {
+  type DueItem,
+  type DuePosition,
+  findNewestDue,
+  listDue,
+  requestIdOf,
+  reschedule,
+} from '../../../../core/requests/due-items.ts';
 import { markProcessing } from '../../../../core/requests/requests.ts';
 import {
   type DueList,
@@ -80,6 +87,32 @@ describe('what is due', () => {
 
     await closeDeletion(mark);
     expect(await due(60, 'CHECK')).toEqual([]);
+  });
+
+  test('of a deletion leaves nothing of its work on the mark once it is closed', async () => {
+    const requestId = aRequestId(atSeconds(-1000));
+    const key = deletedRequestKey(ACCOUNT_ID, requestId);
+    const kept = { accountId: ACCOUNT_ID, requestId, deletedAt: at(0), accounted: { status: 'failed' } };
+    const work = { files: ['outputs/1'], deletionId: 'del_1', routes: ['fal/one'], model: 'xQI3Pro' };
+    memory.put(key, { ...kept, ...work, ...dueListing('CHECK', requestId, at(60)) });
+
+    await closeDeletion(kept);
+    expect(memory.get(key)).toEqual({ ...key, ...kept });
+
+    memory.remove(key);
+    await closeDeletion(kept);
+    expect(memory.get(key)).toBeUndefined();
+  });
+
+  test('latest is found among all partitions, and only there', async () => {
+    expect(await findNewestDue('START')).toEqual([]);
+    for (let index = 1; index <= 40; index++) {
+      given(-index);
+      const newest = given(index);
+
+      expect((await findNewestDue('START')).flatMap(requestIdOf)).toEqual([newest]);
+    }
+    expect(await findNewestDue('CHECK')).toEqual([]);
   });
 
   test('costs one query a partition, whatever is listed for later', async () => {

@@ -198,6 +198,14 @@ describe('recording outputs', () => {
     expect(await recordOutputs(REQUEST_ID, outputs)).toBe(true);
     expect(memory.calls()).toEqual({ UpdateCommand: 1 });
     expect(stored()).toMatchObject({ status: 'processing', outputs });
+    expect(stored()).not.toHaveProperty('permitReleased');
+  });
+
+  test('records in the same update that its permit is released', async () => {
+    given({ status: 'processing' });
+
+    expect(await recordOutputs(REQUEST_ID, outputs, true)).toBe(true);
+    expect(stored()).toMatchObject({ outputs, permitReleased: true });
   });
 
   test.each(['queued', 'succeeded', 'failed'] as const)('leaves one that is %s alone', async (status) => {

@@ -1,7 +1,8 @@
-import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import {
   claimAttempt,
+  closeFirstAttempt,
   findAttempt,
   insertFirstAttemptWrite,
   listWebhookAttempts,
@@ -70,6 +71,57 @@ describe('an attempt', () => {
     expect(await claimAttempt(first, AT, true)).toBe(false);
     await recordAttempt(aWebhookAttempt(), true);
     expect(memory.get(webhookAttemptKey(REQUEST_ID, REQUEST_ID, 1))).toBeUndefined();
+  });
+});
+
+describe('the first attempt of an event', () => {
+  const first = { ...NAME, number: 1 };
+  const key = webhookAttemptKey(REQUEST_ID, REQUEST_ID, 1);
+  const stored = () => memory.get(key);
+  const given = () => memory.put(key, insertFirstAttemptWrite(REQUEST_ID, AT).Put?.Item ?? {});
+
+  test('is claimed although the answer to the claim was lost', async () => {
+    given();
+    memory.client.on(UpdateCommand).callsFake((input) => {
+      memory.update(input);
+      return memory.update(input);
+    });
+
+    expect(await claimAttempt(first, AT, true)).toBe(true);
+    expect(await claimAttempt(first, AT, true)).toBe(false);
+  });
+
+  test.each([
+    [59.999, 'under-way'],
+    [60, 'made'],
+  ])('that was claimed %p s ago is %s', async (seconds, kind) => {
+    given();
+    await claimAttempt(first, AT, true);
+
+    const state = await findAttempt(first, new StoppedClock(atSeconds(seconds)));
+
+    expect(state.kind).toBe(kind);
+    const lost = { milliseconds: 60_000, error: 'interrupted' };
+    if (kind === 'made')
+      expect(stored()).toMatchObject({ ...lost, startedAt: AT, GSI1SK: expect.anything() });
+    else expect(stored()).not.toHaveProperty('milliseconds');
+  });
+
+  test('leaves the due list with its result once nothing follows, or by itself', async () => {
+    given();
+    const { GSI1PK: _, GSI1SK: __, ...unlisted } = stored() ?? {};
+    await recordAttempt(aWebhookAttempt({ status: 503 }), false);
+    expect(stored()).toMatchObject({ GSI1PK: expect.anything(), GSI1SK: expect.anything(), status: 503 });
+
+    await recordAttempt(aWebhookAttempt({ status: 200 }), true);
+    for (const gone of ['GSI1PK', 'GSI1SK']) expect(stored()).not.toHaveProperty(gone);
+
+    given();
+    await closeFirstAttempt(REQUEST_ID);
+    expect(stored()).toEqual(unlisted);
+    memory.remove(key);
+    await closeFirstAttempt(REQUEST_ID);
+    expect(stored()).toBeUndefined();
   });
 });
 

@@ -2,7 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { newWebhookSecret } from '../../../../core/ids.ts';
-import { nextAttemptSeconds, signatureHeaders } from '../../../../core/webhooks/webhook-rules.ts';
+import {
+  isHanging,
+  isTooLong,
+  nextAttemptSeconds,
+  signatureHeaders,
+  stepAfterAttempt,
+} from '../../../../core/webhooks/webhook-rules.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { RETRY_SCHEDULE } from '../../builders/webhook-schedule.ts';
 
@@ -94,4 +100,48 @@ describe('the schedule of attempts', () => {
       900, 950, 1000, 1050, 1100,
     ]);
   });
+});
+
+describe('the step after an attempt', () => {
+  const stepOf = (result: { status?: number; error?: string }, number = 1) =>
+    stepAfterAttempt(result, number, RETRY_SCHEDULE, 0.5);
+
+  test('ends the delivery for any 2xx, gives it up for 410, and is the next attempt for any other status', () => {
+    const statuses = Array.from({ length: 500 }, (_, index) => 100 + index);
+    const steps = Map.groupBy(statuses, (status) => JSON.stringify(stepOf({ status })));
+
+    const next = JSON.stringify({ next: 'wait', waitSeconds: RETRY_SCHEDULE[0], attemptsMade: 1 });
+    const gone = JSON.stringify({ next: 'give-up', reason: 'gone' });
+    expect(Object.fromEntries(steps)).toEqual({
+      [JSON.stringify({ next: 'stop' })]: statuses.filter((status) => Math.floor(status / 100) === 2),
+      [gone]: [410],
+      [next]: statuses.filter((status) => Math.floor(status / 100) !== 2 && status !== 410),
+    });
+  });
+
+  test('without an answer is the next attempt, until the schedule is spent', () => {
+    const last = RETRY_SCHEDULE.length;
+    const waitSeconds = RETRY_SCHEDULE.at(-1);
+
+    expect(stepOf({ error: 'timeout' }, last)).toEqual({ next: 'wait', waitSeconds, attemptsMade: last });
+    expect(stepOf({ error: 'timeout' }, last + 1)).toEqual({ next: 'give-up', reason: 'spent' });
+    expect(stepOf({ status: 410 }, last + 1)).toEqual({ next: 'give-up', reason: 'gone' });
+    expect(stepOf({ status: 204 }, last + 1)).toEqual({ next: 'stop' });
+  });
+});
+
+test.each([
+  [[1_021_091], false],
+  [[1_021_092], true],
+  [[510_545, 510_545], false],
+  [[510_546, 510_546], true],
+])('a schedule of %j, each pause a tenth longer, is too long for 13 days: %p', (schedule, expected) => {
+  expect(isTooLong(schedule)).toBe(expected);
+});
+
+test.each([
+  [{ status: 200 }, 10_000],
+  [{ error: 'ECONNRESET' }, 4_000],
+])('a receiver with the result %j hangs from %p ms on', (result, milliseconds) => {
+  expect([milliseconds - 1, milliseconds].map((taken) => isHanging(result, taken))).toEqual([false, true]);
 });

@@ -1,9 +1,10 @@
 import { afterAll, beforeEach, describe } from '@jest/globals';
 import { describeCancelling } from './cancelling.ts';
-import { describeUnansweredCreations, describeVerdicts } from './creations.ts';
+import { describeUnansweredCreations } from './creations.ts';
 import { describeToldErrors } from './errors.ts';
 import { server } from './server.ts';
 import { describeTasks } from './tasks.ts';
+import { describeVerdicts } from './verdicts.ts';
 import type { Wire } from './wire.ts';
 
 /**
