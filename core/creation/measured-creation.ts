@@ -131,8 +131,7 @@ const clipLimitsOf = (modelId: string, { credentials, left }: CreationFacts): Cl
   ),
 });
 
-const isCopied = (measure: InputMeasure): boolean =>
-  'extension' in measure && measure.extension !== undefined;
+const isCopied = (measure: InputMeasure): boolean => 'extension' in measure;
 
 /** Whether an error means that measuring never began: without cost and without copies. */
 const isThrottled = (error: unknown): boolean => error instanceof ServiceError;

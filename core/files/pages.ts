@@ -1,6 +1,6 @@
 /** A file that the distribution serves to everyone, without a signed URL. */
 export interface PublicPage {
-  /** The file name in the bundle of `functions/events/publish-pages.ts`.`functions/events/publish-pages.ts`. */
+  /** The file name in the bundle of `functions/events/publish-pages.ts`. */
   file: string;
   /** The key in the bucket, also the path after a slash. */
   key: string;

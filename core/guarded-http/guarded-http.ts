@@ -37,20 +37,18 @@ const SILENCE_LIMIT_MS = 30_000;
 
 /**
  * Checks addresses inside the connection's own DNS lookup, so that a name cannot change between check and
- * connect. One refused address refuses the name, because Node chooses which address to dial.
+ * connect. One refused address refuses the name, because each may be dialled.
  */
 const guardedLookup =
   (resolveAll: ResolveAll, protocol: string): LookupFunction =>
   (hostname, options, callback) =>
     resolveAll(hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, []);
-      const [first] = addresses;
       const allowed = addresses.every(({ address }) =>
         isAllowedAddress(address, protocol, allowPrivateTargets()),
       );
-      if (!first || !allowed) return callback(new TargetRefusedError('address'), []);
-      if (options.all) callback(null, addresses);
-      else callback(null, first.address, first.family);
+      if (addresses.length === 0 || !allowed) return callback(new TargetRefusedError('address'), []);
+      callback(null, addresses);
     });
 
 /**

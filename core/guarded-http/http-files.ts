@@ -82,13 +82,11 @@ const decodedBody = ({ body, headers }: ExchangeResponse): Readable => {
   }
 };
 
-/** The bytes of a body. Throws `FileUnavailableError` where it breaks off. */
+/** The bytes of a body, which is destroyed when its reader stops. Throws `FileUnavailableError` where it breaks off. */
 const readable = async function* (body: Readable): AsyncGenerator<Uint8Array> {
   try {
     yield* body;
   } catch (error) {
     throw new FileUnavailableError('The file broke off.', 'out-of-order', error);
-  } finally {
-    body.destroy();
   }
 };

@@ -253,4 +253,5 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'boundary moved in core/end-users/email-rules.ts withUnicodeDomain: at < 0 => at <= 0',
     'Without a local part it is no address either way.',
   ],
+  ['boundary moved in core/time.ts later: one > other => one >= other', 'Both are the same instant then.'],
 ]);

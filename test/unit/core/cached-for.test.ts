@@ -25,3 +25,16 @@ test('a failed read is not cached, and throws even when an older value was read 
   fails = true;
   await expect(get(atSeconds(6))).rejects.toThrow('unreadable');
 });
+
+test.each([
+  [-4.999, 'a'],
+  [-5, 'b'],
+  [-3_600, 'b'],
+])('a value that a clock %p s ahead has read is %s', async (seconds, expected) => {
+  let value = 'a';
+  const get = cachedFor(5, async () => value);
+  await get(atSeconds(0));
+  value = 'b';
+
+  expect(await get(atSeconds(seconds))).toBe(expected);
+});

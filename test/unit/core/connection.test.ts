@@ -16,7 +16,10 @@ afterAll(() => {
 });
 
 /** What the network does with a connection to an address: it is lost, refused at once, or there after so many milliseconds. */
-type Fate = 'lost' | 'ECONNREFUSED' | 'ENETUNREACH' | number;
+type Fate = 'lost' | 'ECONNREFUSED' | (typeof NO_WAY)[number] | number;
+
+/** Errors of a machine that has no way to an address. */
+const NO_WAY = ['ENETUNREACH', 'EHOSTUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT'] as const;
 
 const connect = Socket.prototype.connect as (this: Socket, port: number, host: string) => Socket;
 let dialled: Socket[] = [];
@@ -138,10 +141,12 @@ describe('a connection to a host of several addresses', () => {
     expect(dialled.map(({ destroyed }) => destroyed)).toEqual([true, true]);
   });
 
-  test.each<[Fate, Fate]>([
-    ['ECONNREFUSED', 'ENETUNREACH'],
-    ['ENETUNREACH', 'ECONNREFUSED'],
-  ])(
+  test.each(
+    NO_WAY.flatMap((lacking): [Fate, Fate][] => [
+      ['ECONNREFUSED', lacking],
+      [lacking, 'ECONNREFUSED'],
+    ]),
+  )(
     'fails at once with what the server did, not with a family that this machine lacks: %s, %s',
     async (v6, v4) => {
       await expect(connectingFor(50, network([V6, v6], [V4, v4]))).rejects.toMatchObject({
@@ -149,6 +154,32 @@ describe('a connection to a host of several addresses', () => {
       });
     },
   );
+
+  test.each(NO_WAY)('fails with what this machine lacks when it lacks every family: %s', async (code) => {
+    await expect(connectingFor(50, network([V6, code], [V4, code]))).rejects.toMatchObject({ code });
+  });
+
+  test('fails when its name has no address, and as its resolver does', async () => {
+    await expect(connectingFor(50, network())).rejects.toMatchObject({ code: 'ENOTFOUND' });
+    const failing: LookupFunction = (_host, _options, done) => done(new Error('no such name'), []);
+    await expect(connectingFor(50, failing)).rejects.toThrow('no such name');
+  });
+
+  test('leaves no timer behind, whether or not it connects', async () => {
+    (await connectingFor(600, network([V4, 'lost'], [V6, 'lost'], ['192.0.2.2', 0]))).destroy();
+    expect(jest.getTimerCount()).toBe(0);
+
+    await connectingFor(50, network([V4, 'ECONNREFUSED'])).catch(() => undefined);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  test('is not begun with a signal that has ended, whatever its resolver does', async () => {
+    const server = { host: 'a.example', port: 80, isSecure: false, lookup: () => undefined };
+
+    await expect(
+      openConnection({ ...server, signal: AbortSignal.abort(new Error('enough')) }),
+    ).rejects.toThrow('enough');
+  });
 
   test('ends with its signal', async () => {
     const stop = new AbortController();
@@ -190,6 +221,15 @@ describe('every connection', () => {
 
     expect(await promise).toMatchObject({ name: 'TimeoutError' });
     expect(dialled).toHaveLength(2);
+  });
+
+  test('of that agent fails as it did when it had time', async () => {
+    const lookup = network([V4, 'ECONNREFUSED']);
+    const agent: Agent = new ConnectingAgent();
+    const { promise, resolve } = Promise.withResolvers<Error | null>();
+    agent.createConnection({ host: 'dual.example', port: 443, lookup }, resolve);
+
+    expect(await promise).toMatchObject({ name: 'Error', code: 'ECONNREFUSED' });
   });
 
   test('of core, functions, providers and operators is opened in one place', () => {

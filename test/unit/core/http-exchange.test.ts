@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { LookupFunction } from 'node:net';
+import { type LookupFunction, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type ExchangeOptions, exchange } from '../../../core/http-exchange.ts';
@@ -89,6 +89,64 @@ describe('an exchange', () => {
 
     expect(server.requests[0]?.headers).toMatchObject({ 'content-length': '8', connection: 'close' });
     expect(server.requests[0]?.headers['transfer-encoding']).toBeUndefined();
+  });
+
+  test.each([
+    [3, undefined],
+    [2, 'RESPONSE_TOO_LARGE'],
+  ])('of 3 bytes is read by one who takes %i, or not: %p', async (maxResponseBytes, code) => {
+    server.answer(200, 'abc');
+
+    const { body } = await call({ maxResponseBytes });
+    const read = text(body).catch((error: unknown) => error);
+    expect(await read).toEqual(code === undefined ? 'abc' : expect.objectContaining({ code }));
+  });
+
+  test.each([
+    ['http://name.example/', 80],
+    ['https://name.example/', 443],
+    ['http://name.example:8080/', 8080],
+    ['https://[2001:db8::1]:8443/', 8443],
+  ])('with %s dials the port %i', async (url, port) => {
+    const connect = jest.spyOn(Socket.prototype, 'connect').mockImplementation(function (this: Socket) {
+      return this.destroy(new Error('not dialled'));
+    });
+    const lookup: LookupFunction = (_host, _options, done) =>
+      done(null, [{ address: '192.0.2.1', family: 4 }]);
+
+    const signal = AbortSignal.timeout(20_000);
+    await expect(exchange(new URL(url), { method: 'GET', headers: {}, signal, lookup })).rejects.toThrow(
+      'not dialled',
+    );
+
+    const host = url.includes('[') ? '2001:db8::1' : '192.0.2.1';
+    expect([connect.mock.calls[0]?.[0]].flat()[0]).toMatchObject({ host, port });
+    connect.mockRestore();
+  });
+
+  test('whose signal has ended is not begun', async () => {
+    await expect(call({ signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough');
+    expect(server.requests).toEqual([]);
+  });
+
+  test('ends with its signal, before and within the body', async () => {
+    for (const respond of [
+      () => undefined,
+      (response: ServerResponse) => response.writeHead(200).write('a'),
+    ]) {
+      const stop = new AbortController();
+      const asked = new Promise<void>((resolve) => {
+        server.respond = (_request, response) => {
+          respond(response);
+          resolve();
+        };
+      });
+      const reading = call({ signal: stop.signal }).then(({ body }) => text(body));
+      const ended = expect(reading).rejects.toThrow('enough');
+      await asked;
+      stop.abort(new Error('enough'));
+      await ended;
+    }
   });
 
   test('uses no proxy that the environment names', async () => {

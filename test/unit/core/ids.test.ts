@@ -1,11 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
+  auditIdsFrom,
+  balanceEventId,
+  creationTimeOf,
   newAccountId,
+  newAuditId,
   newLedgerEntryId,
   newRequestId,
   newWebhookSecret,
   outputId,
+  parseBalanceEventId,
   requestKindOf,
 } from '../../../core/ids.ts';
 import { outputObjectKey } from '../../../core/object-keys.ts';
@@ -68,6 +73,41 @@ test('a webhook secret is 32 random bytes in base64 behind whsec_', () => {
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   expect(Buffer.from(secret.slice(6), 'base64')).toHaveLength(32);
   expect(other).not.toBe(secret);
+});
+
+describe('the id of an event of a balance', () => {
+  const accountId = newAccountId(NOW);
+
+  test.each(['low', 'exhausted'] as const)(
+    'names its account, also with the suffix of a delivery: %s',
+    (kind) => {
+      const eventId = balanceEventId(accountId, kind, 17);
+
+      expect(eventId).toBe(`${accountId}_${kind}_17`);
+      for (const suffix of ['', '-01JD4KXQ8M0000000000000009'])
+        expect(parseBalanceEventId(eventId + suffix)).toEqual({ eventId, accountId });
+    },
+  );
+
+  test.each(['', accountId, `${accountId}_high_1`, `${accountId}_low_`, newRequestId('image', NOW)])(
+    'is not %j',
+    (text) => {
+      expect(parseBalanceEventId(text)).toBeUndefined();
+    },
+  );
+});
+
+test('the ids of changes from an instant on sort behind its beginning, those before it do not', () => {
+  const [before, at] = [newAuditId(new Date(NOW.getTime() - 1)), newAuditId(NOW)];
+  const beginning = auditIdsFrom(NOW.toISOString());
+
+  expect([before > beginning, at > beginning]).toEqual([false, true]);
+  for (const instant of ['1970-01-01T00:00:00.000Z', '1969-12-31T23:59:59.999Z'])
+    expect(auditIdsFrom(instant)).toBe('aud_0000000000');
+});
+
+test('the id of a request says when it was created', () => {
+  expect(creationTimeOf(newRequestId('video', NOW))).toBe(NOW.toISOString());
 });
 
 describe('a key', () => {

@@ -24,6 +24,29 @@ describe('an account at a provider', () => {
     expect(isProviderId(text)).toBe(is);
   });
 
+  test('of a maker by default has its plain names', () => {
+    expect(namesOfProvider('modelark')).toEqual({
+      baseUrlVariable: 'MODELARK_BASE_URL',
+      previousBaseUrlVariable: 'MODELARK_PREVIOUS_BASE_URL',
+      secretVariable: 'MODELARK_SECRET_ARN',
+      keyVariable: 'MODELARK_API_KEY',
+      baseUrlContextKey: 'modelArkBaseUrl',
+      previousBaseUrlContextKey: 'modelArkPreviousBaseUrl',
+      baseUrlOutput: 'ModelArkBaseUrl',
+      secretOutput: 'ModelArkSecretName',
+    });
+    expect(makerOf('modelark')).toBe('modelark');
+  });
+
+  test.each([
+    ['modelark', [false, true]],
+    ['modelstudio', [false, false]],
+    ['fal@b2', [true, true]],
+    ['other', [false, false]],
+  ])('%s calls back about images and videos: %j', (provider, expected) => {
+    expect((['image', 'video'] as const).map((kind) => callsBackFor(provider, kind))).toEqual(expected);
+  });
+
   test('has names of its own, and the callbacks of its maker', () => {
     expect(namesOfProvider('modelstudio@eu')).toMatchObject({
       baseUrlVariable: 'MODELSTUDIO_BASE_URL_EU',

@@ -1,6 +1,10 @@
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, jest, test } from '@jest/globals';
-import type { InputMeasure, InputsToMeasure } from '../../../../core/creation/input-measuring.ts';
+import {
+  type InputMeasure,
+  type InputsToMeasure,
+  tooManyInputs,
+} from '../../../../core/creation/input-measuring.ts';
 import { MEASURING_SLOTS } from '../../../../core/creation/measured-creation.ts';
 import { accountKey } from '../../../../core/table/keys.ts';
 import { urlsOf } from '../../builders/bodies.ts';
@@ -36,6 +40,12 @@ describe('copies of reference videos', () => {
     await expect(create(body, (() => Promise.reject(new Error('No answer.'))) as never)).rejects.toThrow();
 
     expect(discarded()).toEqual([[expect.stringMatching(/^vid_/), 2]]);
+  });
+
+  test('are not looked for when measuring never began', async () => {
+    await expect(create(body, (() => Promise.reject(tooManyInputs())) as never)).rejects.toBeDefined();
+
+    expect(discard).not.toHaveBeenCalled();
   });
 
   test('are removed when one was measured but not copied, and nothing is written', async () => {

@@ -65,6 +65,9 @@ describe('references', () => {
     expect(problems({ image: IMAGE, [name]: urlsOf('x', 1) })).toEqual(problem);
     expect(problems({ image: IMAGE, lastFrame: LAST, [name]: urlsOf('x', 1) })).toEqual(problem);
     expect(problems({ image: IMAGE, [name]: [] })).toEqual({});
+    expect(problems({ lastFrame: LAST, [name]: urlsOf('x', 1) })).toEqual({
+      ...{ lastFrame: 'is only accepted together with image', ...problem },
+    });
   });
 
   test('are checked one by one and reported by index', () => {

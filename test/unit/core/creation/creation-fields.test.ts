@@ -127,6 +127,13 @@ describe('the URLs of a body', () => {
     });
   });
 
+  test('are checked one by one in the longest list that a model takes, and not in a longer one', () => {
+    const wrong = (count: number) => problemsOf({ references: Array(count).fill('x') });
+
+    expect(Object.keys(wrong(10))).toHaveLength(10);
+    expect(wrong(11)).toEqual({});
+  });
+
   test('are not checked in other fields, nor in values that are not strings', () => {
     expect(problemsOf({ other: 'x', image: 7, references: [null, 7, {}], webhookUrl: ['x'] })).toEqual({});
   });

@@ -55,6 +55,10 @@ describe('a parameter of a creation', () => {
     expect({ ...wrongIn(model, given) }).toEqual(fields);
   });
 
+  test.each([0, 2_147_483_647])('is taken at each end of its range: %i', (seed) => {
+    expect(parse('xQI3Pro', { seed })).toMatchObject({ ok: true, creation: { seed } });
+  });
+
   test('that is text is trimmed, and counted in characters', () => {
     expect(parse('xW2.7S', { negativePrompt: ` ${'😀'.repeat(500)}\n` })).toMatchObject({
       ok: true,

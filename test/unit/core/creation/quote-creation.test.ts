@@ -70,6 +70,21 @@ describe('a quote', () => {
 
     await expect(quote(aVideoSubmission(CLIPS), poor)).rejects.toMatchObject({ code: 'payment_required' });
     expect(measure).not.toHaveBeenCalled();
+    const enough = { account: { balanceThousandths: 15_000 }, measure };
+    expect(await quote(aVideoSubmission(CLIPS), enough)).toMatchObject({ xTokens: 33, covered: false });
+  });
+
+  test('judges the prompt for a balance that covers its price, and for no lower one', async () => {
+    bedrock.on(ApplyGuardrailCommand).resolves({ action: 'NONE', assessments: [] } as never);
+    const ask = (balanceThousandths: number) =>
+      withEnvironment({ GUARDRAIL_ID: 'guardrail', GUARDRAIL_VERSION: '1' }, () =>
+        quote(anImageSubmission({}), { account: { balanceThousandths } }),
+      );
+
+    expect(await ask(5_999)).toMatchObject({ covered: false });
+    expect(bedrock.calls()).toHaveLength(0);
+    expect(await ask(6_000)).toMatchObject({ xTokens: 6, balance: 6, covered: true });
+    expect(bedrock.calls()).toHaveLength(1);
   });
 
   test('has the limits of both budgets, and is covered up to what is left of each', async () => {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { PutObjectCommand, UploadPartCommand } from '@aws-sdk/client-s3';
+import { AbortMultipartUploadCommand, PutObjectCommand, UploadPartCommand } from '@aws-sdk/client-s3';
 import { describe, expect, test } from '@jest/globals';
 import { measureInputs } from '../../../../core/creation/measure-inputs.ts';
 import { aClosedUrl } from '../../servers/loopback-server.ts';
@@ -188,6 +188,9 @@ describe('the problem of a reference video', () => {
       const sent = bucket.client.commandCalls(kind as typeof PutObjectCommand);
       for (const { args } of sent) expect((args as unknown[])[1]).toEqual({ abortSignal: stop.signal });
       expect(bucket.abortedUploads).toEqual(removed);
+      // The parts are removed in spite of the signal.
+      for (const { args } of bucket.client.commandCalls(AbortMultipartUploadCommand))
+        expect((args as unknown[])[1]).toEqual({});
       expect(bucket.objects.size).toBe(0);
     },
   );

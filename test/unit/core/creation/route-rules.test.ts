@@ -3,6 +3,7 @@ import { clipProblems, parseVideoRequest } from '../../../../core/creation/creat
 import { earlyProblems, judgeCreation } from '../../../../core/creation/judge-creation.ts';
 import { findVideoModel } from '../../../../core/models/catalog.ts';
 import { KNOWN_LIMITS, type UpstreamLimits } from '../../../../core/provider-calls/upstream-limits.ts';
+import { urlsOf } from '../../builders/bodies.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { anAccount } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
@@ -39,6 +40,8 @@ describe('a creation within the catalog’s limits', () => {
     const group = creation({ model: 'xSD4.5', sequential: 'auto', sequentialOptions: { maxImages } });
 
     expect(earlyProblems(group, [{ groupImages: 6 }])).toEqual(fields);
+    // The limit on `n` is none on a group.
+    expect(earlyProblems(group, [{ groupImages: 6, images: 1 }])).toEqual(fields);
     expect(earlyProblems(creation({ model: 'xSD4.5', n: 7 }), [{ groupImages: 6 }])).toEqual({});
   });
 
@@ -89,46 +92,82 @@ describe('a creation within the catalog’s limits', () => {
         async () => judgeCreation(anAccount(), submission, { ...theFacts(), left }),
       );
 
-    test.each<[string, object, object, object]>([
-      ['n', { n: 2 }, { images: 1 }, { n: 'must be at most 1 now' }],
-      ['size', { size: '1K' }, { minPixels: 9e6 }, { size: expect.stringContaining('pixels') }],
-      ['prompt', { prompt: 'abc' }, { promptCharacters: 2 }, { prompt: 'must be at most 2 characters long' }],
+    test.each<[string, object, object, object, object]>([
+      ['n', { n: 2 }, { images: 1 }, { n: 'must be at most 1 now' }, { images: 2 }],
+      [
+        'size',
+        { size: '1K' },
+        { minPixels: 9e6 },
+        { size: expect.stringContaining('pixels') },
+        { minPixels: 1024 * 1024 },
+      ],
+      [
+        'prompt',
+        { prompt: 'abc' },
+        { promptCharacters: 2 },
+        { prompt: 'must be at most 2 characters long' },
+        { promptCharacters: 3 },
+      ],
       [
         'references',
         { references: ['https://a.example/1.png'] },
         { references: 0 },
         { references: 'must be at most 0 now' },
+        { references: 1 },
       ],
     ])(
-      'is refused on its %s before any debit, and taken when it is used again',
-      async (_, body, limits, fields) => {
+      'is refused on its %s before any debit, and taken by a route that takes just as much',
+      async (_, body, limits, fields, enough) => {
         const submission = anImageSubmission(body as Record<string, unknown>);
 
         await expect(judgeWith(submission, limits)).rejects.toMatchObject({
           code: 'validation_error',
           fields,
         });
-        await expect(judgeWith(submission, {})).resolves.toBeDefined();
+        for (const taken of [enough, {}]) await expect(judgeWith(submission, taken)).resolves.toBeDefined();
       },
     );
 
-    test.each<[Record<string, unknown>, UpstreamLimits, object]>([
-      [
-        { resolution: '1080p' },
-        { resolutions: ['480p', '720p'] },
-        { resolution: 'must be one of 480p, 720p now' },
-      ],
-      [{ ratio: '9:16' }, { ratios: ['16:9'] }, { ratio: 'must be one of 16:9 now' }],
-      [{ durationSec: 3 }, { minSeconds: 4 }, { durationSec: 'must be at least 4 now' }],
-      [{ durationSec: 9 }, { maxSeconds: 8 }, { durationSec: 'must be at most 8 now' }],
-    ])('is refused on the field of a video: %j', (body, limits, fields) => {
+    const video = (body: Record<string, unknown>) => {
       const parsed = parseVideoRequest(
         { model: 'xW3.0s', prompt: 'a', endUserEmail: 'a@example.com', ...body },
         false,
       );
       if (!parsed.ok) throw parsed.error;
+      return parsed.creation;
+    };
 
-      expect(earlyProblems(parsed.creation, [limits])).toEqual(fields);
+    test.each<[Record<string, unknown>, UpstreamLimits, object, UpstreamLimits]>([
+      [
+        { resolution: '1080p' },
+        { resolutions: ['480p', '720p'] },
+        { resolution: 'must be one of 480p, 720p now' },
+        { resolutions: ['720p', '1080p'] },
+      ],
+      [
+        { ratio: '9:16' },
+        { ratios: ['16:9'] },
+        { ratio: 'must be one of 16:9 now' },
+        { ratios: ['16:9', '9:16'] },
+      ],
+      [{ durationSec: 3 }, { minSeconds: 4 }, { durationSec: 'must be at least 4 now' }, { minSeconds: 3 }],
+      [{ durationSec: 9 }, { maxSeconds: 8 }, { durationSec: 'must be at most 8 now' }, { maxSeconds: 9 }],
+      [
+        { referenceImages: urlsOf('png', 2) },
+        { references: 1 },
+        { referenceImages: 'must be at most 1 now' },
+        { references: 2 },
+      ],
+    ])('is refused on the field of a video, but not at the limit: %j', (body, limits, fields, enough) => {
+      expect(earlyProblems(video(body), [limits])).toEqual(fields);
+      for (const taken of [enough, {}]) expect(earlyProblems(video(body), [taken])).toEqual({});
+    });
+
+    test('is not refused for a ratio that its model does not have', () => {
+      const still = video({ model: 'xW2.7S', image: 'https://a.example/1.png' });
+
+      expect(still).not.toHaveProperty('ratio');
+      expect(earlyProblems(still, [{ ratios: ['16:9'] }])).toEqual({});
     });
 
     test('is refused on its model when no route is in use', async () => {

@@ -105,6 +105,18 @@ describe('the end of a request is counted, and one line of the log', () => {
   });
 });
 
+test('a request that changes at each of four reads is not ended', async () => {
+  given();
+  let reads = 0;
+  const changing = { ...settled, prepare: async () => ++reads > 0 };
+
+  await expect(endRequest(REQUEST_ID, changing, { clock })).rejects.toThrow(
+    `Request ${REQUEST_ID} changed at each of 4 reads, and is not ended.`,
+  );
+  expect(reads).toBe(4);
+  expect(request()).toMatchObject({ status: 'processing' });
+});
+
 describe('a request that was refunded and then set back to processing', () => {
   test.each([
     ['fails', fail],

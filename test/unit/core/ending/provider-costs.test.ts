@@ -70,6 +70,16 @@ describe('a creation', () => {
   });
 });
 
+test.each<[string, RouteCosts]>([
+  ['has none for its resolution', { [VIDEO_ROUTE]: { perSecond: { '480p': 1 } } }],
+  ['is of images', { [VIDEO_ROUTE]: COSTS['other/upstream'] as never }],
+])('a video has no cost where that of its route %s', async (_, costs) => {
+  const submission = aVideoSubmission({ model: 'xW3.0s', resolution: '720p', durationSec: 2 });
+  const { request } = await createRequest(anAccount(), submission, facts(costs));
+
+  expect(memory.get(requestKey(request.requestId))).not.toHaveProperty('routeCosts');
+});
+
 describe('what the calls of a request cost', () => {
   const image = anImageRequest({ images: 3, routeCosts: { [ROUTE]: 1_500 } });
   const video = aVideoRequest({ durationSec: 5, billedSeconds: 8, routeCosts: { [VIDEO_ROUTE]: 2_000 } });

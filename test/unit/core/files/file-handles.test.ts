@@ -63,6 +63,9 @@ describe('the URL of a file of ours', () => {
   test.each([
     `https://files.example.com.evil.example/${UPLOAD}`,
     `https://files.example.com:8443/${UPLOAD}`,
+    `https://files.example.com:80/${UPLOAD}`,
+    `http://files.example.com/${UPLOAD}`,
+    `https://undefined/${UPLOAD}`,
     `https://other.example.com/${UPLOAD}?next=${FILES}`,
     'no URL',
     '',
@@ -105,6 +108,7 @@ describe('a handle', () => {
     'uploads/upl_01JD4KXQ8M0000000000000000.png',
     'outputs/rmv_01JD4KXQ8M0000000000000000/0.jpg',
     'outputs/img_01JD4KXQ8M0000000000000000/0',
+    'another/img_01JD4KXQ8M0000000000000000/0.jpg',
     'outputs/img_01JD4KXQ8M0000000000000000/../0.jpg',
     'https://files.example.com/outputs/img_01JD4KXQ8M0000000000000000/0.jpg',
     '',

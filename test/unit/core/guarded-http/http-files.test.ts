@@ -147,6 +147,7 @@ describe('a file in an encoding that was not asked for', () => {
     ['br', brotliCompressSync(content)],
     ['zstd', zstdCompressSync(content)],
     ['gzip, br', brotliCompressSync(gzipSync(content))],
+    ['gzip, deflate, br', brotliCompressSync(deflateSync(gzipSync(content)))],
     ['identity', content],
     ['aws-chunked', content],
     ...['none', 'binary', 'UTF-8'].map((name): [string, Buffer] => [name, content]),
@@ -167,6 +168,23 @@ describe('a file in an encoding that was not asked for', () => {
       });
     },
   );
+
+  test('may be empty', async () => {
+    server.respond = (_, response) => response.writeHead(200, { 'content-encoding': 'deflate' }).end();
+
+    expect(await buffer(await open(server.url))).toHaveLength(0);
+  });
+
+  test('that is unknown is not read on', async () => {
+    const closed = Promise.withResolvers<void>();
+    server.respond = (_, response) => {
+      response.on('close', closed.resolve);
+      response.writeHead(200, { 'content-encoding': 'rot13' }).write(Buffer.alloc(2 * 1024 * 1024));
+    };
+
+    await expect(open(server.url)).rejects.toMatchObject(unavailable('final'));
+    await closed.promise;
+  });
 
   test.each<[string, Buffer]>([
     ['gzip', gzipSync(content)],

@@ -41,6 +41,11 @@ describe('an address', () => {
     expect(isAllowedAddress(address, 'http:', false)).toBe(false);
   });
 
+  test.each(['ftp:', 'ws:', 'file:'])('of no kind is called over %s', (protocol) => {
+    for (const address of [...PUBLIC_ADDRESSES, ...LOCAL_ADDRESSES])
+      expect(isAllowedAddress(address, protocol, true)).toBe(false);
+  });
+
   test('of IPv6 is public only within 2000::/3', () => {
     const group = fc.integer({ min: 0, max: 0xffff });
 
@@ -114,6 +119,7 @@ describe('a URL', () => {
     expect(refusalOf(url, true)).toBeUndefined();
     expect(refusalOf(new URL('http://localhost:3000/'), true)).toBeUndefined();
     expect(refusalOf(url, false)).toBe('protocol');
+    expect(refusalOf(new URL('ftp://127.0.0.1:3000/'), true)).toBe('protocol');
   });
 });
 

@@ -216,6 +216,19 @@ describe('a ledger that is verified part by part', () => {
     ]);
   });
 
+  test.each([1, 50, 1_000])(
+    'has a request without a debit that is newer than all of its entries, in parts of %i',
+    async (count) => {
+      const writer = new Writer();
+      for (let entry = 0; entry < 50; entry++) writer.topUp();
+      const requestId = writer.create(false);
+
+      const { problems } = await verifyInParts(count);
+
+      expect(aboutOf(problems)).toEqual([`Request ${requestId}`]);
+    },
+  );
+
   test('reports once a request whose debit is the last entry of its part', async () => {
     const writer = new Writer();
     for (let entry = 0; entry < 49; entry++) writer.topUp();

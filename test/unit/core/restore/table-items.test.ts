@@ -1,6 +1,8 @@
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
-import { entityOf } from '../../../../core/restore/table-items.ts';
+import { entityOf, scanTable } from '../../../../core/restore/table-items.ts';
 import { readDocument, tableRows } from '../../docs/documents.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 
 const rows = tableRows(readDocument('docs/data-model.md'), 'Entity', 'Partition key (`PK`)');
 
@@ -24,4 +26,22 @@ describe('the entity of an item', () => {
   test('is shown by how its key begins where it is not known', () => {
     expect(entityOf({ PK: 'NEW#1', SK: 'THING#2' })).toBe('NEW THING');
   });
+});
+
+test('Every item of a table is read page by page, strongly consistent', async () => {
+  const [first, second] = [
+    { PK: 'A', SK: '1' },
+    { PK: 'B', SK: '2' },
+  ];
+  memory.client
+    .on(ScanCommand)
+    .callsFake(({ ExclusiveStartKey }) =>
+      ExclusiveStartKey ? { Items: [second] } : { Items: [first], LastEvaluatedKey: first },
+    );
+  const pages: unknown[] = [];
+  for await (const page of scanTable('restored')) pages.push(page);
+
+  expect(pages).toEqual([[first], [second]]);
+  const inputs = memory.client.commandCalls(ScanCommand).map(({ args }) => args[0].input);
+  expect(inputs).toMatchObject(Array(2).fill({ TableName: 'restored', ConsistentRead: true }));
 });

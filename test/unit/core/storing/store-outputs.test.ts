@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { providerAttemptKey } from '../../../../core/table/keys.ts';
+import { providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
 import { anImage } from '../../../../packages/media/test/images.ts';
 import { StoppedClock } from '../../builders/clocks.ts';
 import { REQUEST_ID } from '../../builders/entities.ts';
@@ -151,6 +151,28 @@ describe('storing outputs', () => {
     await store();
 
     expect([produced.recorded(), bucket.objects]).toEqual(first);
+  });
+
+  test.each<[string, object, 'fulfilled' | 'rejected']>([
+    ['that has not ended', {}, 'rejected'],
+    ['that has ended', { refundThousandths: 6_000 }, 'fulfilled'],
+  ])('leaves a request of another version’s status alone, and its files: %s', async (_, ended, outcome) => {
+    produced.given(['/a']);
+    produced.memory.patch(requestKey(REQUEST_ID), { status: 'parked', ...ended });
+    bucket.put(keyOf('0.png'));
+
+    const [run] = await Promise.allSettled([store()]);
+
+    expect(run?.status).toBe(outcome);
+    expect([...bucket.objects.keys()]).toEqual([keyOf('0.png')]);
+    expect(produced.requestedPaths()).toEqual([]);
+  });
+
+  test('of a request that is not there does nothing', async () => {
+    await store();
+
+    expect(produced.memory.transactions).toEqual([]);
+    expect(bucket.client.calls()).toHaveLength(0);
   });
 
   test.each(['succeeded', 'failed'] as const)('leaves a request that is %s alone', async (ended) => {

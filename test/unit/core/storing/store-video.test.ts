@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { GetObjectCommand, S3Client, UploadPartCommand } from '@aws-sdk/client-s3';
-import { describe, expect, test } from '@jest/globals';
+import { SpooledVideo } from '@generation-service/media/spooled-video';
+import { describe, expect, jest, test } from '@jest/globals';
 import { storeVideo } from '../../../../core/files/store-files.ts';
 import { uploadFile } from '../../../../core/files/upload.ts';
 import { aVideo, type VideoOptions } from '../../../../packages/media/test/videos.ts';
@@ -134,6 +135,25 @@ describe('a video that is not stored', () => {
   });
 });
 
+test.each<[string, (file: Buffer) => Buffer, string]>([
+  ['stored', (file) => file, 'fulfilled'],
+  ['cut off', (file) => file.subarray(0, file.byteLength - 100), 'rejected'],
+  ['empty', () => Buffer.alloc(0), 'rejected'],
+])('a video that is %s leaves nothing open on the disk', async (_, change, status) => {
+  const close = jest.spyOn(SpooledVideo.prototype, 'close');
+  const write = jest.spyOn(SpooledVideo.prototype, 'write');
+  close.mockClear();
+  write.mockClear();
+
+  const [stored] = await Promise.allSettled([
+    store(change(await aVideo({ layout: 'index-last', seconds: 2 }))),
+  ]);
+
+  expect(stored?.status).toBe(status);
+  expect(close.mock.contexts).toHaveLength(1);
+  expect(write.mock.contexts.every((video) => video === close.mock.contexts[0])).toBe(true);
+});
+
 describe('uploading a file', () => {
   const sort = {
     recognize: () => ({ contentType: 'text/plain' }),
@@ -171,4 +191,27 @@ describe('uploading a file', () => {
     expect(bucket.abortedUploads).toEqual(['k']);
     expect(isLetGo).toBe(true);
   });
+
+  test.each([
+    [1, 11, 'cut-off'],
+    [1, 12, 'final'],
+    [12, 12, 'cut-off'],
+    [1_000, 999, 'cut-off'],
+    [1_000, 1_000, 'cut-off'],
+    [1_000, 1_001, 'final'],
+    [1_000, 2_000, 'final'],
+  ])(
+    'that is not recognized, and begins as one of its kind up to byte %i, of %i bytes is: %s',
+    async (begunBytes, sizeBytes, fault) => {
+      const isBegun = (head: Uint8Array) => head.byteLength <= begunBytes;
+      const endOf = () => ({ take: () => undefined, isWhole: () => true, hasManifest: () => false });
+      const unknown = { ...sort, recognize: () => undefined, ends: { endOf, isBegun, cutOff: 'cut' } };
+
+      const stored = uploadFile(arriving(Buffer.alloc(sizeBytes), 500), unknown, () => 'k', {
+        client: new S3Client(),
+      });
+
+      await expect(stored).rejects.toMatchObject({ message: 'It is something else.', fault });
+    },
+  );
 });

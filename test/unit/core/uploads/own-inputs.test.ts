@@ -49,6 +49,10 @@ describe('an own file as an input', () => {
     expect(problemOf(outputOf(image), 'image', [image])).toBeUndefined();
     expect(problemOf(outputOf(video), 'video', [image, video])).toBeUndefined();
     expect(problemOf(outputOf(video), 'image', [video])).toBe('is a video, not an image');
+    // No upload is of this type.
+    const webm = madeOf(video, { outputs: [{ index: 0, objectKey: outputOf(video, '0.webm') }] });
+    expect(problemOf(outputOf(video, '0.webm'), 'video', [webm])).toBeUndefined();
+    expect(problemOf(outputOf(video, '0.webm'), 'image', [webm])).toBe('is a video, not an image');
   });
 
   test.each<[string, StoredRequest[], string]>([

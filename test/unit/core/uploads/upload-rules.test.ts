@@ -51,3 +51,43 @@ test('Only media that the model takes have limits', () => {
   expect(Object.keys(inputsOf(model('xSD4.5'), all))).toEqual(['image']);
   expect(Object.keys(inputsOf(model('xW3.0s'), all)).toSorted()).toEqual(['audio', 'image', 'video']);
 });
+
+test('Each limit on clips is the loosest of the routes, and gone where one lacks it', () => {
+  const limits = {
+    minSide: [240, 300],
+    maxSide: [2_000, 4_000],
+    maxPixels: [1_000_000, 2_000_000],
+    maxRatio: [2, 3],
+    minSeconds: [2, 4],
+    maxSeconds: [10, 15],
+    maxTotalSeconds: [15, 30],
+    minFramesPerSecond: [12, 24],
+  };
+  const ofRoute = (place: 0 | 1) => ({
+    video: Object.fromEntries(Object.entries(limits).map(([name, values]) => [name, values[place]])),
+  });
+  const loosest = Object.fromEntries(
+    Object.entries(limits).map(([name, [low, high]]) => [name, name.startsWith('min') ? low : high]),
+  );
+
+  for (const inputs of [
+    [ofRoute(0), ofRoute(1)],
+    [ofRoute(1), ofRoute(0)],
+  ])
+    expect(inputsOf(model('xW3.0s'), routes(...inputs)).video).toMatchObject(loosest);
+  const { video } = inputsOf(model('xW3.0s'), routes(ofRoute(0), {}));
+  expect(Object.keys(video ?? {}).toSorted()).toEqual(['maxBytes', 'types']);
+});
+
+test('Transparency is refused where every route refuses it', () => {
+  const opaque = { image: { alpha: false as const } };
+
+  expect(inputsOf(model('xW2.7S'), routes(opaque, opaque)).image).toHaveProperty('alpha', false);
+  expect(inputsOf(model('xW2.7S'), routes(opaque, {})).image).not.toHaveProperty('alpha');
+});
+
+test('A type that no upload has leaves the size of the others', () => {
+  const { image } = inputsOf(model('xW2.7S'), routes({ image: { types: ['image/avif', 'image/png'] } }));
+
+  expect(image?.maxBytes).toBe(30 * MIB);
+});
