@@ -101,6 +101,16 @@ describe('an unknown model', () => {
 
 const imageNames = async (): Promise<string[]> => (await listed()).filter((id) => !id.startsWith('xW'));
 
+test('a size that one of several routes makes is not refused for the others', async () => {
+  const routes = ['z-image-turbo', 'another-model'].map((upstreamModel) => ({
+    ...{ provider: 'modelstudio', upstreamModel },
+  }));
+  for (const order of [routes, routes.toReversed()])
+    await withEnvironment({ MODEL_ROUTES: JSON.stringify({ 'xZI1.0Pro': order }) }, async () => {
+      expect((await refusal({ model: 'xZI1.0Pro', size: '256x256', n: 99 })).slice(0, 2)).toEqual([400, 'n']);
+    });
+});
+
 test('a size that the catalog allows and no route makes is refused by naming one that a route makes', async () => {
   const route = { provider: 'modelstudio', upstreamModel: 'z-image-turbo' };
   await withEnvironment({ MODEL_ROUTES: JSON.stringify({ 'xZI1.0Pro': route }) }, async () => {

@@ -1,4 +1,5 @@
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { logger } from '../../../core/observability.ts';
 import type { InTurn, Provider, TaskListing } from '../../../core/provider-calls/providers.ts';
 import { Fal } from '../../../providers/fal/fal.ts';
 import { ModelArk } from '../../../providers/modelark/modelark.ts';
@@ -228,6 +229,22 @@ describe.each([
 
     expect(await list(adapterOf(Adapter), 'a')).toEqual(told);
     expect(counted()).toEqual([]);
+  });
+
+  test('that cannot be read is logged by its shape, and one that is refused is not', async () => {
+    const logged = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
+    server.answer(200, { data: 7, items: 7, odd: 'a fox' });
+    await list(adapterOf(Adapter), 'a');
+    server.answer(403, { data: 8 });
+    await list(adapterOf(Adapter), 'a');
+
+    expect(logged.mock.calls).toEqual([
+      [
+        'provider answer unreadable',
+        expect.objectContaining({ operation: 'list', shape: '{data:number,items:number,odd:string}' }),
+      ],
+    ]);
+    logged.mockRestore();
   });
 
   test('that is not answered is busy', async () => {
