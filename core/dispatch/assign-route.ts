@@ -64,8 +64,7 @@ export const findDestination = async (
   const assigned = request.assignment?.route;
   const wishes = {
     assigned,
-    leaving:
-      isSeveral && current.length > 0 ? leaveReason(current, states.get(assigned ?? ''), now) : undefined,
+    leaving: leaveReason(current, states.get(assigned ?? ''), now),
     isThrottled: current.some(isThrottled),
     except,
   };

@@ -62,7 +62,7 @@ const fetchProblem = async ({ objectKey, expiresAt }: Fetchable): Promise<string
       signal: AbortSignal.timeout(FETCH_TIMEOUT_MS),
     });
   } catch (error) {
-    return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    return String(error);
   }
   response.body.destroy();
   return [200, 206].includes(response.statusCode) ? undefined : `status ${response.statusCode}`;

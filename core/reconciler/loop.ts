@@ -98,6 +98,9 @@ class Run {
     return this.options.clock.now().getTime();
   }
 
+  /** Whether a call may still begin. */
+  private readonly keepGoing = (): boolean => this.nowMs() < this.endMs;
+
   async toEnd(): Promise<void> {
     await this.guarded({}, () => this.readFormerRun());
     let pauseMs: number | undefined = 0;
@@ -134,10 +137,7 @@ class Run {
   private async makeTick(): Promise<number | 'end'> {
     const { clock, everySeconds, functionName } = this.options;
     const idleMs = everySeconds * 1000 < RUN_MS ? everySeconds * 1000 : 'end';
-    if (this.isAtWork && !(await renewRun(this.runId, clock.now()))) {
-      this.isAtWork = false;
-      return 'end';
-    }
+    if (this.isAtWork && !(await renewRun(this.runId, clock.now()))) return 'end';
     const queued = await this.readOpenWork();
     if (queued.length === 0 && this.work.size === 0) {
       // Requests that began to wait during this run may not be in the index yet: the next ticks find them.
@@ -224,7 +224,7 @@ class Run {
     const { due, rest, nextMs } = kept;
     if (isNamed && rest?.listed) return rest.listed.found();
     const { clock, providerRouteOf } = this.options;
-    const keepGoing = (): boolean => this.nowMs() < this.endMs;
+    const { keepGoing } = this;
     const at =
       (pace: Pace): During =>
       (call) =>
@@ -248,7 +248,7 @@ class Run {
     const key = `${provider.id} ${provider.baseUrl}`;
     const known = this.listers.get(key);
     if (known) return known;
-    const keepGoing = (): boolean => this.isAtWork && this.nowMs() < this.endMs;
+    const { keepGoing } = this;
     const lister = new TaskLister(provider, {
       ...{ nowMs: () => this.nowMs(), keepGoing },
       pause: (milliseconds) =>

@@ -41,10 +41,6 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'It then reads the account once more where there is no problem.',
   ],
   [
-    'operand dropped in core/creation/create-video-rules.ts checkFrames: image !== undefined && !takes(model, FRAMES.image) => !takes(model, FRAMES.image)',
-    'Every model of the catalog takes a first frame.',
-  ],
-  [
     'boundary moved in core/admission/route-limit-rules.ts chooseAccount: textOf(one) < textOf(other) => textOf(one) <= textOf(other)',
     'The texts end with the accounts, which differ.',
   ],
@@ -185,8 +181,60 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'None of the three rejects: each logs its errors.',
   ],
   [
+    'all and allSettled swapped in core/creation/create-request.ts complete: Promise.all => Promise.allSettled',
+    'Each of the two logs its error and resolves.',
+  ],
+  [
     "effects reordered in core/creation/measured-creation.ts measureCreation: …edWork, 'clips', isThrottled), }; const slots = await waitingLimits('clips', accountId, limit, now)… => …edWork, 'clips', isThrottled), }; const work = await workFor({ request, now }, inputs, carried); co…",
     'The limits are read, and the URLs signed: neither depends on the other.',
+  ],
+  [
+    'boundary moved in core/route-pauses/route-states.ts currentRouteStates: Math.abs(now.getTime() - readAtMs) < MAX_AGE_MS => Math.abs(now.getTime() - readAtMs) <= MAX_AGE_MS',
+    'It then uses a state for a millisecond longer.',
+  ],
+  [
+    'branch forced in core/dispatch/dispatch-request.ts stopped: isTerminal(request) ? request : (await findRequestAndAttempts(request.requestId)).request => ((await findRequestAndAttempts(request.requestId)).request)',
+    'It then reads an ended request once more.',
+  ],
+  [
+    'boundary moved in core/reconciler/loop.ts Run: this.nowMs() + pauseMs < this.endMs => this.nowMs() + pauseMs <= this.endMs',
+    'A tick at the end of a run begins no call.',
+  ],
+  [
+    'boundary moved in core/admission/admission.ts startWith: waitMs > 0 => waitMs >= 0',
+    'It then pauses for no time.',
+  ],
+  [
+    'boundary moved in core/waiting/receive-callback.ts planned: waitMs > 0 => waitMs >= 0',
+    'It then pauses for no time.',
+  ],
+  [
+    'boundary moved in core/dispatch/assign-route.ts keylessProviders: untilMs > now.getTime() => untilMs >= now.getTime()',
+    'It then looks for the key a millisecond later.',
+  ],
+  [
+    'all and allSettled swapped in core/concurrency/in-flight.ts withinLimits: Promise.all => Promise.allSettled',
+    'Each of them logs its error and resolves.',
+  ],
+  [
+    'boundary moved in core/dispatch/make-calls.ts claimCalls: clock.now().getTime() < claimAt.getTime() + MAX_CLAIM_MS => clock.now().getTime() <= claimAt.getTime() + MAX_CLAIM_MS',
+    'It then tries for a millisecond longer.',
+  ],
+  [
+    'boundary moved in core/dispatch/make-calls.ts makeCall: clock.now().getTime() < endMs => clock.now().getTime() <= endMs',
+    'It then tries for a millisecond longer.',
+  ],
+  [
+    'calculation reversed in core/reconciler/survey-work.ts heldBy: Math.floor => Math.ceil',
+    'It then samples other requests, spread as evenly.',
+  ],
+  [
+    'calculation reversed in core/reconciler/task-lister.ts TaskLister: Math.min => Math.max',
+    'The absent tasks of an item were last queried together.',
+  ],
+  [
+    'boundary moved in core/concurrency/in-flight.ts freeSlotOf: lease.heldUntil > latestEndMs(now, leaseSeconds * 1000) => lease.heldUntil >= latestEndMs(now, leaseSeconds * 1000)',
+    'The update of the slot is refused as before.',
   ],
   [
     'boundary moved in core/requests/due-items.ts listDue: a.dueKey.GSI1SK < b.dueKey.GSI1SK => a.dueKey.GSI1SK <= b.dueKey.GSI1SK',
@@ -254,4 +302,28 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'Without a local part it is no address either way.',
   ],
   ['boundary moved in core/time.ts later: one > other => one >= other', 'Both are the same instant then.'],
+  [
+    'step dropped in core/connection.ts addressesOf: no release();',
+    'The signal lives as long as its connection: what listens goes with it.',
+  ],
+  [
+    'finally dropped in core/connection.ts addressesOf: …e.race([promise, aborted])); } finally { release(); } => …e.race([promise, aborted])); } finally {}',
+    'The signal lives as long as its connection: what listens goes with it.',
+  ],
+  [
+    'step dropped in core/connection.ts firstToConnect: no release();',
+    'The signal lives as long as its connection: what listens goes with it.',
+  ],
+  [
+    'step dropped in core/connection.ts secured: no release();',
+    'The signal lives as long as its connection: what listens goes with it.',
+  ],
+  [
+    'finally dropped in core/connection.ts secured: …ned).destroy(); throw error; } finally { release(); } => …ned).destroy(); throw error; } finally {}',
+    'The signal lives as long as its connection: what listens goes with it.',
+  ],
+  [
+    'effects reordered in core/deletion/resume-deletion.ts resumeDeletion: …stId, accountId, accounted } = deleted; const hasLeft = await leaveNamedRoutes( { requestId, accoun… => …stId, accountId, accounted } = deleted; if (model !== undefined) await cancelTasksOfDeleted({ reque…',
+    'Neither depends on the other, and a repeated run does both.',
+  ],
 ]);

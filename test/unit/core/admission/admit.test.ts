@@ -109,8 +109,11 @@ describe('the control loop', () => {
       await route.wait('b1', { weight: 2 });
       route.clock.advance(1);
       await route.wait('c1');
+      memory.client.resetHistory();
       await route.leaveThenTick('a1');
       expect(route.woken).toEqual([]);
+      // Nor is a write tried that would be refused.
+      expect(memory.calls()).not.toHaveProperty('TransactWriteCommand');
       await route.leaveThenTick('a2');
 
       expect(route.woken).toEqual(['b1']);

@@ -28,6 +28,31 @@ describe('the order of admission', () => {
     ]);
   });
 
+  test('takes the account first that was served longest ago, of accounts with as many calls running', () => {
+    const ids = ['a1', 'a2', 'b1', 'b2'];
+
+    // When `a` has as many calls as `b`, it was served just now.
+    expect(
+      admissionOrder(
+        ids.map((id) => entry(id)),
+        accounts('a', 'b'),
+        new Map([['b', 1]]),
+      ),
+    ).toEqual(['a1', 'b1', 'a2', 'b2']);
+  });
+
+  test('takes accounts in the same turn, however many requests were admitted before', () => {
+    const turns = Array.from({ length: 60 }, (_, index) => [`b${index}`, `a${index}`]).flat();
+
+    expect(
+      admissionOrder(
+        turns.toSorted().map((id) => entry(id, { createdAt: id })),
+        accounts('b', 'a'),
+        new Map(),
+      ).map((id) => id.slice(0, 1)),
+    ).toEqual(turns.map((id) => id.slice(0, 1)));
+  });
+
   test('leaves out who has a permit, and takes an account that cannot be read', () => {
     const entries = [entry('a1', { admittedMs: 1 }), entry('a2'), entry('b1')];
 

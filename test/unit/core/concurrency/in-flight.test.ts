@@ -31,6 +31,27 @@ describe('slots that a clock ahead of time has taken', () => {
     expect(await fill()).toHaveLength(0);
   });
 
+  test.each([
+    [2, 0],
+    [2.001, 3],
+  ])('by %p s leave %i slots free: clocks differ by two seconds at most', async (seconds, free) => {
+    await fill(ofAccount, atSeconds(seconds));
+
+    expect(await fill()).toHaveLength(free);
+  });
+
+  test('leave no more of an hour’s allowance to a clock that is two seconds behind', async () => {
+    const allowance = { earnedHour: undefined, most: () => 2, isFree: () => false, usedUp: 'used up' };
+    const use = (seconds: number) =>
+      withinLimits([{ ...ofAccount, allowance }], { now: () => atSeconds(seconds) }, async () => 'done');
+    // The next hour has begun by the one clock.
+    await use(3_600);
+    await use(3_598);
+
+    await expect(use(3_598)).rejects.toMatchObject({ code: 'rate_limited', message: 'used up' });
+    await expect(use(3_600)).rejects.toMatchObject({ code: 'rate_limited' });
+  });
+
   test.each([1, 24, 1_000])('by %p hours leave the allowance of this hour', async (hours) => {
     const refused = () => new Error('full');
     const allowed = {

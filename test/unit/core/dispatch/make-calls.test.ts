@@ -61,6 +61,7 @@ describe('a call that its provider is too busy for while another one hangs', () 
       Array.from({ length: 10 }, (_, minute) => 60 * minute),
     ],
     ['is not made again when it might outlive the function', [BUSY], 600_000, 20, [0]],
+    ['is made again when it ends with the function’s time at the latest', [BUSY], 605_000, 20, [0, 1]],
   ])('%s', async (_, answers, timeLeftMs, seconds, expected) => {
     const { run, madeAt, answer } = await dispatch(answers, timeLeftMs);
 

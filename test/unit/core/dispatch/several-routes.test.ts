@@ -58,19 +58,6 @@ describe('a request of a model with two routes', () => {
     expect(two.called).toEqual([FIRST]);
   });
 
-  test('repeats a call once at each route whose quota seems to be used up', async () => {
-    const two = new TwoRoutes();
-    two.answers[FIRST] = NO_ACCESS;
-    two.answers[SECOND] = { ...THROTTLED, ifRepeated: NO_ACCESS.failure };
-
-    expect(await two.dispatch()).toMatchObject({ next: 'retry' });
-    expect(await two.dispatch()).toMatchObject({ next: 'retry' });
-    expect(attempts().at(-1)).toMatchObject({ provider: 'fal', outcome: { kind: 'busy' } });
-    two.clock.advance(20);
-    expect(await two.dispatch()).toMatchObject({ next: 'fail' });
-    expect(attempts().at(-1)).toMatchObject({ outcome: { kind: 'failed', obstacle: 'quota' } });
-  });
-
   test('goes to the first one whose provider has a key, and looks for a key once in five minutes', async () => {
     const two = new TwoRoutes();
     two.keyless.add('modelark');

@@ -59,6 +59,19 @@ describe('the run at work', () => {
     expect(await begin('c', 1, true)).toBe(false);
   });
 
+  test.each([
+    [2, true],
+    [2.001, false],
+  ])(
+    'is alive when a clock %p s ahead began it: %p. Clocks differ by two seconds at most',
+    async (seconds, isAlive) => {
+      await begin('a', seconds);
+
+      expect(await isReconcilerAlive(atSeconds(0))).toBe(isAlive);
+      expect(await begin('b', 0, true)).toBe(!isAlive);
+    },
+  );
+
   test('counts as dead from its end on', async () => {
     await begin('a', 0);
     await renewRun('a', atSeconds(3), 'without-work');

@@ -36,8 +36,8 @@ const stored = (requestId: string, keptUntil: number, overrides = {}) => {
 };
 const OLDER = 'img_01JD4KXQ8M0000000000000001';
 const NEWEST = 'img_01JD4KXQ8M0000000000000002';
-const check = (seconds = 0, baseUrl = files.url) =>
-  withEnvironment({ FILE_DELIVERY_BASE_URL: baseUrl }, () => checkFile(60, clockAt(seconds)));
+const check = (seconds = 0, baseUrl = files.url, everySeconds = 60) =>
+  withEnvironment({ FILE_DELIVERY_BASE_URL: baseUrl }, () => checkFile(everySeconds, clockAt(seconds)));
 
 describe('the check of a stored file', () => {
   test('fetches one byte of the newest output by its signed URL, and counts that it came', async () => {
@@ -77,6 +77,36 @@ describe('the check of a stored file', () => {
     await check(0, 'http://127.0.0.1:1');
 
     expect(counted()).toEqual([['FileUnreachable', {}]]);
+    expect(logged).toHaveBeenCalledWith('a stored file is unreachable', {
+      ...{ requestId: NEWEST, problem: expect.stringMatching(/^\w*Error: ./) },
+    });
+  });
+
+  test('counts a server that does not answer within ten seconds', async () => {
+    stored(NEWEST, 900);
+    const time = new AbortController();
+    const limit = jest.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(time.signal);
+    files.respond = () => time.abort(new Error('its time is up'));
+
+    await check();
+
+    expect(limit).toHaveBeenCalledWith(10_000);
+    expect(counted()).toEqual([['FileUnreachable', {}]]);
+    limit.mockRestore();
+  });
+
+  test('leaves a server that sends the whole file', async () => {
+    stored(NEWEST, 900);
+    const left = Promise.withResolvers<void>();
+    files.respond = (_, response) => {
+      response.once('close', left.resolve);
+      response.writeHead(200).write('x');
+    };
+
+    await check();
+    await left.promise;
+
+    expect(counted()).toEqual([['FileUnreachable', {}, 0]]);
   });
 
   test.each<[string, number, object]>([
@@ -98,6 +128,15 @@ describe('the check of a stored file', () => {
     for (let seconds = 0; seconds < 7_200; seconds += 60) await check(seconds);
 
     expect(files.requests).toHaveLength(2);
+  });
+
+  test('is made in each hour, however seldom runs are', async () => {
+    stored(NEWEST, 90_000);
+    files.answer(206, 'x');
+
+    for (let seconds = 1_700; seconds < 14_400; seconds += 1_800) await check(seconds, files.url, 1_800);
+
+    expect(files.requests).toHaveLength(4);
   });
 
   test('says nothing of a request that is deleted while its file is fetched', async () => {

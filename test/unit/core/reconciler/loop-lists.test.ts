@@ -4,7 +4,7 @@ import { withEnvironment } from '../../builders/environment.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
 import { at, dueKeyOf, executions, givenWaiting } from '../../builders/reconciling.ts';
 import { elapsed, run, wait } from '../../builders/runs.ts';
-import { aTaskProvider } from './a-run.ts';
+import { aTaskProvider, counted, logged } from './a-run.ts';
 
 /** What a list tells at a second, given the tasks that have not ended by then. */
 type Told = (second: number, unfinished: string[]) => Partial<TaskListing & { kind: 'listed' }> | TaskListing;
@@ -187,6 +187,35 @@ describe('tasks of a provider that lists them', () => {
 
     for (const [index, second] of listed.slice(1).entries())
       expect(second - (listed[index] ?? 0)).toBeGreaterThanOrEqual(3.9);
+  });
+
+  test('are not listed further once a run is over, though pages are left: that is no error', async () => {
+    given(3);
+    const { routes, list } = aListingProvider();
+    const pagesAt: number[] = [];
+    list.mockImplementation(async (_, inTurn) => {
+      for (let page = 0; page < 500; page++) await inTurn(async () => pagesAt.push(elapsed()));
+      return { kind: 'refused' };
+    });
+
+    await run(routes, { runMs: 10_000 });
+
+    expect(pagesAt.length).toBeGreaterThan(80);
+    expect(Math.max(...pagesAt)).toBeLessThan(10);
+    expect(logged).not.toHaveBeenCalled();
+  });
+
+  test('are queried one by one after an error of their list, which is logged and counted', async () => {
+    const ids = given(3);
+    const error = new Error('a fault of ours');
+    const { routes, list } = aListingProvider({ endsAt: Object.fromEntries(ids.map((id) => [id, 5])) });
+    list.mockRejectedValueOnce(error).mockResolvedValue({ kind: 'refused' });
+
+    await run(routes);
+
+    expect(executions.woken).toHaveLength(3);
+    expect(logged).toHaveBeenCalledWith('the reconciler failed at something', { error });
+    expect(counted()).toContainEqual(['ReconcileFailed', {}]);
   });
 
   test('are left to a newer run', async () => {

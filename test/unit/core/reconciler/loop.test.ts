@@ -1,7 +1,9 @@
+import { DescribeExecutionCommand } from '@aws-sdk/client-sfn';
 import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
-import { findReconcilerRun } from '../../../../core/executions/reconciler-run.ts';
-import { duePartition, RECONCILER_RUN_KEY } from '../../../../core/table/keys.ts';
+import { beginRun as beginNewest, findReconcilerRun } from '../../../../core/executions/reconciler-run.ts';
+import { DUE_SHARDS, duePartition, RECONCILER_RUN_KEY, requestKey } from '../../../../core/table/keys.ts';
+import { systemClock } from '../../../../core/time.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { at, dueKeyOf, executions, given, givenWaiting, listed, memory } from '../../builders/reconciling.ts';
 import { beginRun, elapsed, passing, run, wait } from '../../builders/runs.ts';
@@ -61,6 +63,8 @@ describe('a run', () => {
     const reads = memory.client.commandCalls(QueryCommand).map(({ args }) => args[0].input);
     // It is read once, however often it is queried.
     expect(reads.filter((read) => JSON.stringify(read).includes('REQUEST#'))).toHaveLength(1);
+    // Requests without an execution are looked for every 10 s.
+    expect(reads.filter((read) => JSON.stringify(read).includes('DUE#START'))).toHaveLength(6 * DUE_SHARDS);
   });
 
   test('looks for work once more after it has ended its own: a request that began to wait just before is found', async () => {
@@ -116,6 +120,22 @@ describe('a run', () => {
   );
 });
 
+test('a run ends early when the only item that the index showed is due after its end by now', async () => {
+  const id = givenWaiting(-1);
+  const later = listed('CHECK', 300, id);
+  const shown = { ...memory.get(requestKey(id)) };
+  const partition = { ':partition': shown.GSI1PK };
+  // The index is behind.
+  memory.client
+    .on(QueryCommand, { IndexName: 'GSI1', ExpressionAttributeValues: partition }, false)
+    .callsFake(async () => ({ Items: elapsed() < 2 ? [shown] : [] }));
+  memory.patch(requestKey(id), later);
+
+  expect(await run(idle)).toBeLessThan(10);
+
+  expect(dueKeyOf(id)).toEqual(later);
+});
+
 describe('two runs', () => {
   test('follow each other: the newer takes over, and the older ends at its next tick and lists nothing', async () => {
     const id = givenWaiting(-1);
@@ -131,6 +151,47 @@ describe('two runs', () => {
     // The older's last query is at 30 s. The newer does not query in its first tick, at 31 s.
     expect(recorded.queriedAt.slice(14, 18)).toEqual([28, 30, 33, 35]);
     expect(dueKeyOf(id).GSI1SK).toBe(at(93.45));
+  });
+
+  test('follow each other at the end of the older, which then lists nothing', async () => {
+    const id = givenWaiting(-1);
+    const older = beginRun(idle);
+    // After the last tick of the older.
+    const newer = wait(58.5).then(() => beginNewest('newer', 'reconcile', systemClock.now()));
+
+    expect((await passing(Promise.all([older, newer])))[0]).toBe(END);
+
+    expect(dueKeyOf(id)).toEqual(listed('CHECK', -1, id));
+    expect(await findReconcilerRun()).toMatchObject({ runId: 'newer', isOver: false });
+  });
+
+  test('are not at work together: the older begins no query that waits for its turn', async () => {
+    for (let count = 0; count < 20; count++) givenWaiting(-1);
+    const { recorded, routes } = aTaskProvider({ takes: 10, answer: { kind: 'busy', reason: 'it hangs' } });
+    const older = beginRun(routes);
+    const newer = wait(5).then(() => beginRun(idle));
+
+    await passing(Promise.all([older, newer]));
+
+    // The older is told at its tick at 6 s. Its first four queries end at 10 s.
+    expect(recorded.queriedAt.map(Math.floor)).toEqual([0, 0, 0, 0]);
+  });
+
+  test('are not at work together: the older begins no check that waits for its turn', async () => {
+    for (let count = 0; count < 60; count++) given(-100);
+    const checkedAt: number[] = [];
+    executions.client.on(DescribeExecutionCommand).callsFake(async () => {
+      checkedAt.push(elapsed());
+      await wait(10);
+      return { status: 'RUNNING' };
+    });
+    const older = beginRun(idle);
+    // Another process has begun a run and died.
+    const newer = wait(5).then(() => beginNewest('newer', 'reconcile', systemClock.now()));
+
+    await passing(Promise.all([older, newer]));
+
+    expect(checkedAt).toEqual(Array(40).fill(0));
   });
 
   test('that begin at once leave the work to the newer one', async () => {

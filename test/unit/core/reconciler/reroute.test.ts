@@ -148,6 +148,14 @@ describe('at a paused route, the control loop', () => {
     expect([...((await readRouteLimits([limit.name]))[0]?.permits.keys() ?? [])]).toEqual([]);
   });
 
+  test('wakes one, to try this route, when another may be tried as well', async () => {
+    await wait(UNLIMITED, 3);
+
+    await tick(UNLIMITED, { [FIRST]: pausedUntil(-1), [SECOND]: pausedUntil(-1) }, 10);
+
+    expect(woken).toEqual(['img_00']);
+  });
+
   test('wakes one to try another route while it is full itself', async () => {
     const permit = { requestId: 'img_99', accountId: 'acc_9', weight: 2, starts: 2 };
     memory.put(requestKey('img_99'), anImageRequest({ requestId: 'img_99' }));

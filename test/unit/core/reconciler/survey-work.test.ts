@@ -135,20 +135,24 @@ describe('a survey of the work', () => {
 });
 
 describe('the runs of the reconciler', () => {
-  const surveysIn = async (minutes: number, everySeconds: number): Promise<number> => {
+  const surveysIn = async (minutes: number, everySeconds: number, from: number): Promise<number> => {
     expect(NOW.getTime() % 300_000).toBe(0);
-    for (let second = 7; second < minutes * 60; second += Math.max(60, everySeconds)) {
+    for (let second = from; second < minutes * 60; second += Math.max(60, everySeconds)) {
       await survey(second, everySeconds);
     }
     return counted().filter(([name]) => name === 'OpenRequests').length;
   };
 
   test.each([
-    [30, 60, 6],
-    [30, 2, 6],
-    [40, 120, 8],
-    [240, 3600, 4],
-  ])('make one survey in 5 min, or one each: in %i min, every %i s, %i', async (minutes, every, expected) => {
-    expect(await surveysIn(minutes, every)).toBe(expected);
-  });
+    [30, 60, 7, 6],
+    [30, 60, 0, 6],
+    [30, 2, 7, 6],
+    [40, 120, 7, 8],
+    [240, 3600, 7, 4],
+  ])(
+    'make one survey in 5 min, or one each: in %i min, every %i s from %i s on, %i',
+    async (minutes, every, from, expected) => {
+      expect(await surveysIn(minutes, every, from)).toBe(expected);
+    },
+  );
 });

@@ -80,6 +80,18 @@ test('many good ends of a process are one write a second, and none is lost', () 
     expect([counted('calls-good'), memory.calls().UpdateCommand]).toEqual([51, 2]);
   }));
 
+test('good ends are written once a second, however often they come', () =>
+  under(SEVERAL, async () => {
+    const clock = aClock();
+    for (let count = 0; count < 10; count++) {
+      await reportCalls(OWNER, [anAttempt({ outcome: aDone('a') })], clock);
+      clock.advance(0.4);
+    }
+
+    // At 0, 1.2, 2.4 and 3.6 s.
+    expect([counted('calls-good'), memory.calls().UpdateCommand]).toEqual([10, 4]);
+  }));
+
 test('a bad end is written at once, with the good ones before it', () =>
   under(SEVERAL, async () => {
     const clock = aClock();
@@ -138,6 +150,7 @@ test('an end that says nothing about a paused route is no error', () =>
     await reportCalls(OWNER, [anAttempt({ outcome: { ...FAILED, taken: 'no' } })], aClock());
 
     expect(logged.mock.calls).toEqual([]);
+    expect(memory.calls()).not.toHaveProperty('UpdateCommand');
     expect(stored()).toMatchObject(state);
     logged.mockRestore();
   }));

@@ -87,10 +87,12 @@ describe('an execution that begins to wait', () => {
     expect(executions.woken).toEqual(wokenBy('token-1'));
   });
 
-  test('queries when the last callback is newer than the last query, and not when it is older', async () => {
+  test('queries when the last callback is newer than the last query, and not when it is older or caused it', async () => {
     const provider = answering(WAITING);
-    request.waiting({ queriedAt: at(4), calledBackAt: at(3) });
-    await begin(provider);
+    for (const calledBackAt of [at(3), at(4)]) {
+      request.waiting({ queriedAt: at(4), calledBackAt });
+      await begin(provider);
+    }
     expect(provider.query).not.toHaveBeenCalled();
 
     request.waiting({ queriedAt: at(3), calledBackAt: at(4) });

@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beginRun } from '../../../../core/executions/reconciler-run.ts';
 import { logger } from '../../../../core/observability.ts';
 import { findProviderWait, type ProviderWait } from '../../../../core/provider-calls/provider-waits.ts';
 import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import { findRequest } from '../../../../core/requests/requests.ts';
+import { dueListing, requestKey } from '../../../../core/table/keys.ts';
 import { awaitProvider } from '../../../../core/waiting/await-provider.ts';
 import { catchUp, catchUpOnRead } from '../../../../core/waiting/catch-up.ts';
-import { at, clockAt } from '../../builders/clocks.ts';
+import { at, atSeconds, clockAt } from '../../builders/clocks.ts';
 import { aVideoRequest, VIDEO_ID } from '../../builders/entities.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
 import { accepted, answering, ENTERED, WaitingRequest, wokenBy } from '../../builders/waiting-request.ts';
@@ -112,6 +114,22 @@ describe('the read of an unfinished request', () => {
     for (let second = 60; second < 120; second++) await read(provider, second);
 
     expect(provider.query).toHaveBeenCalledTimes(6);
+  });
+
+  test.each([
+    ['is due soon, and leaves the query to the reconciler at work', 119, 59, 0],
+    ['is due soon, while no reconciler is at work', 119, -100, 1],
+    ['is due later than the reconciler at work may query it', 121, 59, 1],
+    ['is due later, while no reconciler is at work', 121, -100, 1],
+  ])('of a request that %s: due at %p s, run of %p s, %p', async (_, dueSeconds, runSeconds, queries) => {
+    givenToken();
+    memory.patch(requestKey(VIDEO_ID), dueListing('CHECK', VIDEO_ID, at(dueSeconds)));
+    await beginRun('a run', 'reconcile', atSeconds(runSeconds));
+    const provider = answering(WAITING);
+
+    await read(provider, 60);
+
+    expect(provider.query).toHaveBeenCalledTimes(queries);
   });
 
   test('made many times at once queries once', async () => {
