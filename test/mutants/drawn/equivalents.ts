@@ -101,8 +101,8 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'No request has an id that is a bound.',
   ],
   [
-    'boundary moved in providers/http.ts shapeOf: fields.length > MAX_FIELDS => fields.length >= MAX_FIELDS',
-    'A line of the log then ends in … though it names all fields.',
+    'errors widened in providers/http.ts parseJson: error instanceof SyntaxError => true',
+    'The parser throws nothing else.',
   ],
   [
     'errors widened in core/table/outcomes.ts leavesOutcomeOpen: !(error instanceof DynamoDBServiceException) => false',
