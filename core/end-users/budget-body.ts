@@ -4,15 +4,10 @@ import { isAmount, toThousandths } from '../money.ts';
 
 const MESSAGE = 'must be null or an amount of at least 0 with at most 3 decimals';
 
+const isLimit = (value: number): boolean => value >= 0 && isAmount(value);
+
 const limit = () =>
-  z._default(
-    z.nullable(
-      z
-        .number({ error: MESSAGE })
-        .check(z.gte(0, { error: MESSAGE }), z.refine(isAmount, { error: MESSAGE })),
-    ),
-    null,
-  );
+  z._default(z.nullable(z.number({ error: MESSAGE }).check(z.refine(isLimit, { error: MESSAGE }))), null);
 
 /** The body of a budget, in xTokens. `null`, and a missing field: any amount. */
 export const BUDGET_BODY = { perDay: limit(), perMonth: limit() };

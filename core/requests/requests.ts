@@ -273,16 +273,15 @@ export const postponeExpiry = (
 
 /**
  * Access pattern 24: takes a terminal request off the `CHECK` list, once all follow-up work is started. A
- * successful one moves to the `EXPIRE` list. False when it is not on the `CHECK` list, or absent.
+ * successful one, which alone has an `expiresAt`, moves to the `EXPIRE` list. False when it is not on the `CHECK` list, or absent.
  */
 export const closeWork = ({
   requestId,
-  status,
   expiresAt,
-}: Pick<StoredRequest, 'requestId' | 'status' | 'expiresAt'>): Promise<boolean> => {
+}: Pick<StoredRequest, 'requestId' | 'expiresAt'>): Promise<boolean> => {
   const ConditionExpression = 'begins_with(#GSI1PK, :listed)';
   const listed = { ':listed': dueListPrefix('CHECK') };
-  if (status === 'succeeded' && expiresAt !== undefined) {
+  if (expiresAt !== undefined) {
     const move = setAll(dueListing('EXPIRE', requestId, expiresAt), listed);
     return updateRequest(requestId, { ...move, ConditionExpression });
   }

@@ -97,7 +97,7 @@ const cross = async (
     await scheduler.advance(afterMs / others.length);
     running.push(...stepFunctions.running().map(({ state }) => state));
     stepFunctions.define(release);
-    lambda.replaceAll();
+    lambda.processes.replaceAll();
     ids.push(await createVideo('works'));
   }
   await until(() => ids.every((id) => isEnded(record(id)?.status)));

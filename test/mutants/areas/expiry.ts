@@ -24,8 +24,8 @@ export const EXPIRY = bugs('expiry', [
   [
     'the files of a request with a webhook never expire',
     'core/requests/requests.ts',
-    "status === 'succeeded' && expiresAt !== undefined) {",
-    "status === 'succeeded' && expiresAt === undefined) {",
+    'if (expiresAt !== undefined) {',
+    'if (expiresAt === undefined) {',
   ],
   [
     'a record counts as expired while files remain',

@@ -68,9 +68,12 @@ export const disturb = (simulation: Simulation, action: Action): void => {
     case 'clock':
       world.lateness.add('clock', world.scheduler.now);
       world.hasBentTime = true;
-      world.lambda.clock = { offsetMs: action.offsetMs, untilMs: world.scheduler.now + action.lengthMs };
+      world.lambda.processes.clock = {
+        offsetMs: action.offsetMs,
+        untilMs: world.scheduler.now + action.lengthMs,
+      };
       // Machines that are there already keep their time.
-      world.lambda.replaceAll();
+      world.lambda.processes.replaceAll();
       return;
     case 'fault':
       world.faults.add(action);

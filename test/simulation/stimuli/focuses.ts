@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import type { Action, Step } from './actions.ts';
+import { type CreationBias, createOf, crowdOf, largeCrowd, openAiCalls } from './drawn-creations.ts';
 import * as some from './stimuli.ts';
-import { between, type CreationBias, chosenFrom, type Weighted } from './stimuli.ts';
+import { between, chosenFrom, type Weighted } from './stimuli.ts';
 
 const MOMENTS = fc.nat(30);
 const SECONDS = between(30, 20_000);
@@ -26,21 +27,6 @@ const ANY_TIME: Weighted<number> = [
 /** Creations that end soon. */
 const QUICK: CreationBias = { models: ['xSD4.5', 'xQI3Pro', 'xZI1.0Pro'], behaviour: 'instant' };
 
-/** A function that Lambda takes no run of, for up to 90 minutes. */
-const throttleFunction: fc.Arbitrary<Action> = fc.record({
-  do: fc.constant('throttle-function'),
-  pick: some.pick,
-  lengthMs: fc.oneof(between(60_000, 600_000), between(600_000, 5_400_000)),
-});
-
-/** Up to 200 creations within a minute or two, at a route with little room or much. */
-const largeCrowd: fc.Arbitrary<Action> = fc.record({
-  ...{ do: fc.constant('crowd'), account: fc.nat(1), user: fc.nat(1) },
-  model: fc.constantFrom('xSD4.5', 'xQI3Pro', 'xW3.0s'),
-  count: between(100, 200),
-  everyMs: between(50, 600),
-});
-
 /**
  * The focus of a run's steps, and how often it is drawn. Most runs do everything. Focused runs repeat one kind of
  * step, until the step has met itself and every fault.
@@ -49,8 +35,8 @@ export const FOCUSES: Weighted<Step> = [
   focus(
     4,
     [
-      [4, some.createOf()],
-      [1, some.openAiCalls],
+      [4, createOf()],
+      [1, openAiCalls],
       [3, some.onRequest],
       [4, some.others],
     ],
@@ -60,7 +46,7 @@ export const FOCUSES: Weighted<Step> = [
   focus(
     1,
     [
-      [4, some.createOf({ ...QUICK, beside: 3, besides: ['block', 'delete-user'], removal: 3 })],
+      [4, createOf({ ...QUICK, beside: 3, besides: ['block', 'delete-user'], removal: 3 })],
       [2, some.onRequest],
       [3, some.bulkDelete],
       [3, some.deleteUser],
@@ -77,7 +63,7 @@ export const FOCUSES: Weighted<Step> = [
   focus(
     1,
     [
-      [3, some.createOf({ beside: 4, besides: ['block-account', 'top-up', 'block'], fault: 4 })],
+      [3, createOf({ beside: 4, besides: ['block-account', 'top-up', 'block'], fault: 4 })],
       [5, some.changeBalance],
       [2, some.verifyLedgers],
       [2, some.fault],
@@ -93,7 +79,7 @@ export const FOCUSES: Weighted<Step> = [
     [
       [
         5,
-        some.createOf({
+        createOf({
           ...{ ...QUICK, isCrowd: true, fault: 2 },
           ...{ beside: 3, besides: ['fail', 'top-up', 'set-budget', 'set-key-budget'] },
         }),
@@ -113,8 +99,8 @@ export const FOCUSES: Weighted<Step> = [
   focus(
     2,
     [
-      [4, some.createOf({ models: ['xSD4.5', 'xZI1.0Pro', 'xW3.0s', 'xW3.0s'], behaviour: 'slow' })],
-      [4, some.createOf({ isCrowd: true, models: ['xSD4.5', 'xW3.0s', 'xW3.0s'], behaviour: 'slow' })],
+      [4, createOf({ models: ['xSD4.5', 'xZI1.0Pro', 'xW3.0s', 'xW3.0s'], behaviour: 'slow' })],
+      [4, createOf({ isCrowd: true, models: ['xSD4.5', 'xW3.0s', 'xW3.0s'], behaviour: 'slow' })],
       [3, some.changeBalance],
       [2, some.meddle],
       [1, some.crash],
@@ -132,7 +118,7 @@ export const FOCUSES: Weighted<Step> = [
   focus(
     1,
     [
-      [6, some.openAiCalls],
+      [6, openAiCalls],
       [1, some.changeBalance],
       [1, some.fault],
       [1, some.crash],
@@ -147,8 +133,8 @@ export const FOCUSES: Weighted<Step> = [
   focus(
     1,
     [
-      [2, some.crowdOf],
-      [1, some.createOf({ models: ['xSD4.5', 'xW3.0s'], behaviour: 'slow' })],
+      [2, crowdOf],
+      [1, createOf({ models: ['xSD4.5', 'xW3.0s'], behaviour: 'slow' })],
       [1, some.fault],
       [1, some.crash],
       [1, some.reconciler],
@@ -162,9 +148,9 @@ export const FOCUSES: Weighted<Step> = [
   focus(
     1,
     [
-      [4, some.createOf({ models: ['xW2.7S', 'xW3.0s', 'xQI3Pro'], behaviour: 'instant', revoked: 1 })],
-      [2, some.createOf({ models: ['xW3.0s'], behaviour: 'instant', clips: 8, beside: 2, fault: 3 })],
-      [2, some.createOf({ behaviour: 'slow-files' })],
+      [4, createOf({ models: ['xW2.7S', 'xW3.0s', 'xQI3Pro'], behaviour: 'instant', revoked: 1 })],
+      [2, createOf({ models: ['xW3.0s'], behaviour: 'instant', clips: 8, beside: 2, fault: 3 })],
+      [2, createOf({ behaviour: 'slow-files' })],
       [2, some.abortStoring],
       [2, some.onRequest],
       [3, some.meddle],
@@ -177,7 +163,7 @@ export const FOCUSES: Weighted<Step> = [
   focus(
     1,
     [
-      [8, some.createOf({ behaviour: 'instant', fault: 0 })],
+      [8, createOf({ behaviour: 'instant', fault: 0 })],
       [2, some.providerOutage],
       [1, some.reroute],
       [1, some.fault],
@@ -190,8 +176,8 @@ export const FOCUSES: Weighted<Step> = [
   focus(
     1,
     [
-      [6, some.createOf({ isCrowd: true, models: ['xSD5Pro'], behaviour: 'instant', webhook: 2 })],
-      [2, some.createOf({ models: ['xSD5Pro'], behaviour: 'slow' })],
+      [6, createOf({ isCrowd: true, models: ['xSD5Pro'], behaviour: 'instant', webhook: 2 })],
+      [2, createOf({ models: ['xSD5Pro'], behaviour: 'slow' })],
       [3, some.changeBalance],
       [2, some.meddle],
       [1, some.crash],
@@ -205,9 +191,9 @@ export const FOCUSES: Weighted<Step> = [
   focus(
     1,
     [
-      [5, some.createOf({ behaviour: 'instant', fault: 0, webhook: 1 })],
-      [2, some.createOf({ models: ['xSD4.5', 'xW3.0s'], behaviour: 'slow', fault: 0 })],
-      [1, some.crowdOf],
+      [5, createOf({ behaviour: 'instant', fault: 0, webhook: 1 })],
+      [2, createOf({ models: ['xSD4.5', 'xW3.0s'], behaviour: 'slow', fault: 0 })],
+      [1, crowdOf],
       [3, some.leaveRoutes],
       [1, some.providerOutage],
       [1, some.fault],
@@ -219,8 +205,8 @@ export const FOCUSES: Weighted<Step> = [
   focus(
     1,
     [
-      [12, some.createOf({ models: ['xQI3Pro'], behaviour: 'slow', fault: 1 })],
-      [2, some.createOf({ models: ['xW2.7S', 'xW3.0s'], behaviour: 'slow' })],
+      [12, createOf({ models: ['xQI3Pro'], behaviour: 'slow', fault: 1 })],
+      [2, createOf({ models: ['xW2.7S', 'xW3.0s'], behaviour: 'slow' })],
       [1, some.fault],
       [1, some.crash],
       [1, some.providerOutage],
@@ -235,14 +221,14 @@ export const FOCUSES: Weighted<Step> = [
     [
       [
         8,
-        some.createOf({
+        createOf({
           behaviour: 'instant',
           models: ['xSD4.5', 'xQI3Pro', 'xW2.7S'],
           fault: 0,
           webhook: 1,
         }),
       ],
-      [2, some.crowdOf],
+      [2, crowdOf],
       [1, some.longOutage],
       [1, some.leaveRoutes],
       [1, some.fault],
@@ -256,7 +242,7 @@ export const FOCUSES: Weighted<Step> = [
     1,
     [
       [2, largeCrowd],
-      [32, some.createOf({ isCrowd: true, behaviour: 'slow' })],
+      [32, createOf({ isCrowd: true, behaviour: 'slow' })],
       [12, some.fault],
       [8, some.providerOutage],
       [4, some.crash],
@@ -271,11 +257,8 @@ export const FOCUSES: Weighted<Step> = [
   focus(
     1,
     [
-      [
-        6,
-        some.createOf({ models: ['xW2.7S', 'xW3.0s', 'xQI3Pro'], behaviour: 'never', fault: 0, webhook: 1 }),
-      ],
-      [2, throttleFunction],
+      [6, createOf({ models: ['xW2.7S', 'xW3.0s', 'xQI3Pro'], behaviour: 'never', fault: 0, webhook: 1 })],
+      [2, some.throttleFunction],
       [1, some.onRequest],
     ],
     [2, MOMENTS],
@@ -286,7 +269,7 @@ export const FOCUSES: Weighted<Step> = [
   focus(
     1,
     [
-      [6, some.createOf({ isCrowd: true, behaviour: 'slow' })],
+      [6, createOf({ isCrowd: true, behaviour: 'slow' })],
       [2, some.changeBalance],
       [2, some.bentClock],
       [1, some.setBudget],
@@ -299,7 +282,7 @@ export const FOCUSES: Weighted<Step> = [
   focus(
     1,
     [
-      [4, some.createOf({ webhook: 8 })],
+      [4, createOf({ webhook: 8 })],
       [2, some.onRequest],
       [1, some.listings],
       [1, some.meddle],

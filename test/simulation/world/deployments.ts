@@ -84,7 +84,7 @@ export const deploy = (world: World, { do: what, pick }: Deployment): void => {
   writeRoutes(routes);
   world.evidence.deployedAt = world.scheduler.now;
   world.lateness.add('deployment', world.scheduler.now);
-  world.lambda.replaceAll();
+  world.lambda.processes.replaceAll();
   if (pick % 3 === 0) world.stepFunctions.redefine(Math.floor(pick / 3));
 };
 
@@ -105,7 +105,7 @@ export const beginBeforeUpgrades = (world: World): void => {
     scheduler.after(inMs, () => {
       stepFunctions.define(release);
       world.evidence.deployedAt = scheduler.now;
-      world.lambda.replaceAll();
+      world.lambda.processes.replaceAll();
     });
   }
 };
@@ -153,7 +153,7 @@ export const restoreModels = async ({ world, models, leftRoutes }: Simulation): 
   if (MODELS.some((model) => listModelRoutes()[model] === undefined)) {
     writeRoutes({ ...first, ...readRoutes() });
     world.evidence.deployedAt = world.scheduler.now;
-    world.lambda.replaceAll();
+    world.lambda.processes.replaceAll();
   }
   for (const model of models.switchedOff()) await models.switch(model, true);
   await leftRoutes.returnAll();

@@ -129,6 +129,14 @@ describe('an exchange', () => {
     expect(server.requests).toEqual([]);
   });
 
+  test('ends with its signal while it connects', async () => {
+    const stop = new AbortController();
+    const lookup: LookupFunction = () => stop.abort(new Error('enough'));
+    const started = { method: 'GET', headers: {}, signal: stop.signal, lookup };
+
+    await expect(exchange(new URL('http://name.example/'), started)).rejects.toThrow('enough');
+  });
+
   test('ends with its signal, before and within the body', async () => {
     for (const respond of [
       () => undefined,

@@ -1,4 +1,5 @@
-import { type Call, makeCall, STALLED_MS } from '../engine/effects.ts';
+import type { Call } from '../engine/calls.ts';
+import { makeCall, STALLED_MS } from '../engine/effects.ts';
 import type { World } from '../world.ts';
 import type { ClientLimits } from './client-limits.ts';
 

@@ -2,6 +2,7 @@ import type { Context } from 'aws-lambda';
 import { INVOCATION_FAULTS } from '../engine/faults.ts';
 import { Invocation, invocations, outside } from '../engine/invocation.ts';
 import { Part } from '../part.ts';
+import { Processes } from './processes.ts';
 
 /** The function of the control loop. */
 export const RECONCILER = 'events/reconcile';
@@ -14,20 +15,6 @@ export interface DeployedFunction {
   handler: Handler;
   timeoutSeconds: number;
 }
-
-/** A process that serves one run of a function after the other. */
-interface Instance {
-  skewMilliseconds: number;
-  /** How long it takes until its first run begins. */
-  startMs: number;
-  /** The last runs, which may have left something behind. */
-  past: Invocation[];
-  idleSince: number;
-}
-
-/** How long a process without work is kept, and of how many runs it keeps what they left behind. */
-const KEPT_MS = 10 * 60_000;
-const PAST_KEPT = 4;
 
 /** The error that a caller of Lambda gets for a failed invocation. */
 export class InvocationError extends Error {
@@ -48,14 +35,9 @@ const DEATH_NOTICE_MS = [1, 2_000] as const;
 const LATER_MS = [50, 3_000, 45_000, 700_000, 4 * 3_600_000, 26 * 3_600_000];
 /** After how long the connection breaks on which a function was to answer. */
 const UNHEARD_MS = [5, 200, 2_000];
-/** How long a new process takes to start. Most are warm in a service that is used, and no fault is one that is not. */
-const START_MS = [0, 0, 0, 150, 900];
 const LATE_EVENT_SHARE = 0.03;
 /** How the names of calls begin that change nothing. */
 const READS = /^(Get|BatchGet|Query|Scan|List|Head|Describe)/;
-/** How far the clocks of two machines can be apart. */
-const SKEW_MS = [0, 0, 0, -1_500, -40, 300, 1_500];
-
 /** The functions of the service, each run of one with a life of its own. */
 export class Lambda extends Part {
   /** Invocations started by a workflow or an event, in order: each can be delivered again. */
@@ -64,9 +46,8 @@ export class Lambda extends Part {
   lateEventShare = LATE_EVENT_SHARE;
   /** Until when Lambda takes no run of a function, by its name, in epoch milliseconds. */
   readonly throttledUntil = new Map<string, number>();
-  /** How far the clocks of machines that start now are off, besides, and until when that is so. */
-  clock = { offsetMs: 0, untilMs: 0 };
-  private readonly idle = new Map<string, Instance[]>();
+  /** The processes that serve the runs. */
+  readonly processes = new Processes(this.world);
   private readonly atWork = new Set<Invocation>();
   /** For how long each function had runs until its last one began or ended, and when that was. */
   private readonly busy = new Map<string, { ms: number; at: number }>();
@@ -210,38 +191,10 @@ export class Lambda extends Part {
     }
   }
 
-  /** A deployment: every process that is free goes away, with what was left behind in it. */
-  replaceAll(): void {
-    this.idle.clear();
-  }
-
-  /** A process for a function: the free process that was used last, with the state left in its memory, or a new process. */
-  private instanceOf(name: string): Instance {
-    const { scheduler, random, faults } = this.world;
-    const idle = this.idle.get(name) ?? [];
-    const instance = idle.pop();
-    if (instance && scheduler.now - instance.idleSince < KEPT_MS) {
-      for (const past of instance.past) past.thaw();
-      return { ...instance, startMs: 0 };
-    }
-    const offMs = scheduler.now < this.clock.untilMs ? random.pick([0, this.clock.offsetMs]) : 0;
-    const skewMilliseconds = (faults.enabled ? random.pick(SKEW_MS) : 0) + offMs;
-    return { skewMilliseconds, startMs: random.pick(START_MS), past: [], idleSince: 0 };
-  }
-
-  /** Freezes a process until it is used again. */
-  private rest(name: string, instance: Instance, invocation: Invocation): void {
-    instance.past = [...instance.past.slice(1 - PAST_KEPT), invocation];
-    for (const past of instance.past) past.freeze();
-    instance.idleSince = this.world.scheduler.now;
-    const idle = this.idle.get(name) ?? [];
-    this.idle.set(name, [...idle, instance]);
-  }
-
   /** One run: settles when the handler does, when its time is up, or some time after its death. */
   run(fn: DeployedFunction, payload: unknown): Promise<unknown> {
     const { scheduler, random } = this.world;
-    const instance = this.instanceOf(fn.name);
+    const instance = this.processes.take(fn.name);
     const skew = instance.skewMilliseconds;
     return new Promise((resolve, reject) => {
       const about = { functionName: fn.name, requestId: requestIdIn(payload), skewMilliseconds: skew };
@@ -264,7 +217,7 @@ export class Lambda extends Part {
         scheduler.cancel(limit);
         this.judgeLeftBehind(invocation);
         this.setAtWork(invocation, false);
-        this.rest(fn.name, instance, invocation);
+        this.processes.rest(fn.name, instance, invocation);
         settle();
       };
       const endsAt = scheduler.now + limitMs;

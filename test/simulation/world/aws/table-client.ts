@@ -1,6 +1,7 @@
 import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { Item } from '../../../unit/fakes/expressions.ts';
-import { type Call, makeCall } from '../engine/effects.ts';
+import type { Call } from '../engine/calls.ts';
+import { makeCall } from '../engine/effects.ts';
 import { invocations } from '../engine/invocation.ts';
 import type { World } from '../world.ts';
 import type { ClientLimits } from './client-limits.ts';

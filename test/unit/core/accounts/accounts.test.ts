@@ -110,6 +110,7 @@ describe('an account', () => {
     memory.itemsPerQuery = 2;
 
     expect(await listAccounts()).toStrictEqual(accounts);
+    memory.itemsPerQuery = Number.POSITIVE_INFINITY;
 
     const first = await listAccountIds(2);
     const second = await listAccountIds(2, first.next);

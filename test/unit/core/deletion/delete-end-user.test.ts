@@ -165,6 +165,15 @@ describe('a cascade too large for one call', () => {
     jest.useRealTimers();
   });
 
+  test('leaves no timer behind once it is done', async () => {
+    many(3);
+    jest.useFakeTimers({ now: NOW, doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+
+    await remove();
+    expect(jest.getTimerCount()).toBe(0);
+    jest.useRealTimers();
+  });
+
   test('stops after 20 s and asks to be repeated, continues where it stopped, and counts by call', async () => {
     const ids = many(100);
     takingSeconds(1);

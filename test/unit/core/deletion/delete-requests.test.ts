@@ -1,5 +1,5 @@
 import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
-import { BatchWriteCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchWriteCommand, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import { deleteRequest, deleteRequests } from '../../../../core/deletion/delete-requests.ts';
 import { finishDeletion } from '../../../../core/deletion/finish-deletion.ts';
@@ -119,6 +119,16 @@ describe('deleting a request', () => {
     expect(memory.get(requestKey(REQUEST_ID))).toBeUndefined();
     expect(mark()).toMatchObject(open);
     expect(await remove()).toEqual({ outcome: 'not_found' });
+  });
+
+  test('stays open work while what is left of it cannot be listed', async () => {
+    given();
+    const error = new Error('no table');
+    memory.client.on(QueryCommand).rejects(error);
+
+    expect(await remove(atSeconds(5))).toEqual({ outcome: 'deleted', removedObjects: 2 });
+
+    expect(mark()).toMatchObject(open);
   });
 
   test('counts its files before what is left of it is removed, which may outlast the call', async () => {

@@ -210,6 +210,27 @@ describe('a removal whose call died', () => {
     expect(memory.get(pause)).toBeUndefined();
   });
 
+  test.each([
+    ['by its repetition', () => remove()],
+    ['by the reconciler', () => reconcileAt(30)],
+  ])('has its pauses removed before the end-user: %s', async (_, finish) => {
+    const pause = pauseKey({ ...id, model: 'xQI3Pro' });
+    memory.put(pause, { until: atSeconds(3_600).toISOString() });
+    memory.afterTransaction = () => {
+      memory.afterTransaction = () => undefined;
+      throw new Error('the function died');
+    };
+    await expect(remove()).rejects.toThrow('the function died');
+    const atRemoval: boolean[] = [];
+    memory.afterTransaction = () => {
+      if (!endUser()) atRemoval.push(memory.get(pause) !== undefined);
+    };
+
+    await finish();
+
+    expect(atRemoval).toEqual([false]);
+  });
+
   test('is answered 200 when it is repeated within 2 min of the reconciler’s finish, and 404 later', async () => {
     await dying();
     await reconcileAt(30);

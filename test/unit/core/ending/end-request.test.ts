@@ -12,7 +12,17 @@ import '../../fakes/fresh-executions.ts';
 import { memory } from '../../fakes/fresh-table.ts';
 import { trafficCounted } from '../../fakes/metrics.ts';
 import '../../fakes/fresh-first-attempts.ts';
-import { account, clock, FAILURE, given as givenRequest, outputs, request, webhookUrl } from './an-ending.ts';
+import {
+  account,
+  clock,
+  dueKeyOf,
+  EXPIRE,
+  FAILURE,
+  given as givenRequest,
+  outputs,
+  request,
+  webhookUrl,
+} from './an-ending.ts';
 
 const info = jest.spyOn(logger, 'info');
 const ends = () => info.mock.calls.filter(([message]) => message === 'request ended');
@@ -103,6 +113,16 @@ describe('the end of a request is counted, and one line of the log', () => {
 
     expect(counted()).toContainEqual(['SecondsAtProvider', { model: 'xQI3Pro' }, 22]);
   });
+});
+
+test('a request with all its outputs has no task to cancel, whatever its calls say', async () => {
+  given({ outputs: outputs(2, 0), dispatchedAt: atSeconds(4).toISOString() });
+  const outcome = { kind: 'accepted', taskId: 'task-1' } as const;
+  memory.put(providerAttemptKey(REQUEST_ID, 0, 0), anAttempt({ outcome }));
+
+  await endRequest(REQUEST_ID, settled, { clock });
+
+  expect(dueKeyOf()).toEqual(EXPIRE);
 });
 
 test('a request that changes at each of four reads is not ended', async () => {

@@ -64,6 +64,17 @@ describe('a refund', () => {
     expect(endUser()).toMatchObject({ spentThousandths: 56_000, activeRequests: 0 });
   });
 
+  test('of a request that was counted goes back once, though a later budget began with its debit', async () => {
+    given({ createdAt: CREATED, budgetOwners: [endUserId] });
+    withBudget('2026-11-25T00:00:00.000Z');
+    count(endUserId, '2026-11-20', '2026-11');
+
+    await fail();
+
+    expect([spent(endUserId, '2026-11-20'), spent(endUserId, '2026-11')]).toEqual([6_000, 6_000]);
+    expect(memory.transactions).toHaveLength(1);
+  });
+
   test('of a request that no count has, since the release before created it, goes back to none', async () => {
     given({ createdAt: CREATED });
     withBudget('2026-11-20T09:59:59.999Z');
@@ -97,8 +108,11 @@ describe('a refund', () => {
   });
 });
 
-test('an end without a refund counts nothing for a budget', async () => {
-  given({ createdAt: CREATED, budgetOwners: [endUserId] });
+test.each<[string, string[] | undefined]>([
+  ['counts', [endUserId]],
+  ['does not count', undefined],
+])('an end without a refund changes no budget that %s its debit', async (_, budgetOwners) => {
+  given({ createdAt: CREATED, ...(budgetOwners && { budgetOwners }) });
   withBudget(CREATED);
   count(endUserId, '2026-11');
   const stored = toRequest({ ...request() });
