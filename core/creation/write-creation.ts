@@ -161,7 +161,7 @@ const basisAfter = async (
   const [endUserRefusal] = refusals.endUser ?? [];
   const item = endUserRefusal?.item;
   const foundEndUser = isRefused(endUserRefusal) ? item && toEndUser(item) : endUser;
-  if (isRefused(endUserRefusal) && foundEndUser) checkEndUser(foundEndUser);
+  if (foundEndUser) checkEndUser(foundEndUser);
   const foundAccount = await accountFoundInstead(request.accountId, refusals.account?.[0]);
   if (foundAccount?.blockedAt !== undefined) throw new AccountBlockedError();
   const head = foundAccount ?? account;

@@ -41,10 +41,6 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'It then reads the account once more where there is no problem.',
   ],
   [
-    'operand dropped in core/creation/create-video-rules.ts checkFrames: image !== undefined && !takes(model, FRAMES.image) => !takes(model, FRAMES.image)',
-    'Every model of the catalog takes a first frame.',
-  ],
-  [
     'boundary moved in core/admission/route-limit-rules.ts chooseAccount: textOf(one) < textOf(other) => textOf(one) <= textOf(other)',
     'The texts end with the accounts, which differ.',
   ],
@@ -105,8 +101,8 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'No request has an id that is a bound.',
   ],
   [
-    'boundary moved in providers/http.ts shapeOf: fields.length > MAX_FIELDS => fields.length >= MAX_FIELDS',
-    'A line of the log then ends in … though it names all fields.',
+    'errors widened in providers/http.ts parseJson: error instanceof SyntaxError => true',
+    'The parser throws nothing else.',
   ],
   [
     'errors widened in core/table/outcomes.ts leavesOutcomeOpen: !(error instanceof DynamoDBServiceException) => false',
@@ -183,6 +179,10 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
   [
     'all and allSettled swapped in functions/events/reconcile.ts handler: Promise.all => Promise.allSettled',
     'None of the three rejects: each logs its errors.',
+  ],
+  [
+    'all and allSettled swapped in core/creation/create-request.ts complete: Promise.all => Promise.allSettled',
+    'Each of the two logs its error and resolves.',
   ],
   [
     "effects reordered in core/creation/measured-creation.ts measureCreation: …edWork, 'clips', isThrottled), }; const slots = await waitingLimits('clips', accountId, limit, now)… => …edWork, 'clips', isThrottled), }; const work = await workFor({ request, now }, inputs, carried); co…",

@@ -134,6 +134,14 @@ describe('a callback of fal', () => {
     expect(await check(aCallback({ seconds: 86_400 }), 86_400)).toBe('forged');
   });
 
+  test('cannot be checked when the time for that is over', async () => {
+    const checked = await withEnvironment({ ALLOW_PRIVATE_TARGETS: 'true' }, () =>
+      checkFalCallback(aCallback(), server.url, NOW, AbortSignal.abort()),
+    );
+
+    expect([checked, server.requests]).toEqual(['unknown', []]);
+  });
+
   test('cannot be checked while the keys cannot be read, and is genuine later', async () => {
     for (const body of ['<html></html>', { keys: [] }, {}]) {
       server.answer(200, body);

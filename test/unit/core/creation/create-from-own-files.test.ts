@@ -98,7 +98,7 @@ describe('a creation from files of the account', () => {
   });
 
   test('of a video from a clip and images is billed for the clip alone', async () => {
-    const [still, clip] = [upload(), upload('mp4')];
+    const [still, clip] = [upload(), upload('mov')];
     const body = { referenceImages: [`${FILES}/${still}`], referenceVideos: [`${FILES}/${clip}`] };
     const measure = measuring(png, aClip(2_500, 'mp4'));
 
@@ -109,6 +109,8 @@ describe('a creation from files of the account', () => {
       longestSeconds: 15,
     });
     expect(request).toMatchObject({ billedSeconds: 8, clips: [`clips/${request.requestId}/0.mp4`] });
+    // The file keeps its name, whatever it is measured as.
+    expect(request).toMatchObject({ referenceImages: [still], referenceVideos: [clip] });
   });
 
   test.each<[string, () => Promise<InputMeasure[]>, object]>([

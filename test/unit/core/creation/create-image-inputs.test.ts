@@ -89,7 +89,9 @@ describe('a sequence', () => {
 
     expect(accepted(asking(1)).images).toBe(1);
     expect(accepted(asking(most)).images).toBe(most);
-    expect(Object.keys(problems(asking(most + 1)))).toEqual(['sequentialOptions.maxImages']);
+    expect(problems(asking(most + 1))).toEqual({
+      'sequentialOptions.maxImages': `must be at most ${most}${count > 0 ? ` with ${count} references` : ''}`,
+    });
     expect(problems(asking(16))).toEqual({ 'sequentialOptions.maxImages': 'must be at most 15' });
     expect(Object.keys(problems(asking(0)))).toEqual(['sequentialOptions.maxImages']);
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createRequest } from '../../../../core/creation/create-request.ts';
+import { writeCreation } from '../../../../core/creation/write-creation.ts';
 import type { EndUser } from '../../../../core/end-users/end-users.ts';
 import {
   AccountBlockedError,
@@ -87,6 +88,21 @@ describe('a creation that races another process', () => {
       expect(request).toMatchObject({ endUserId: request?.requestId });
       expect(endUser()).toMatchObject({ endUserId: request?.requestId, totalRequests: 1 });
     });
+  });
+
+  test('is refused at once where it read too little, and nothing more is read', async () => {
+    const submission = anImageSubmission({});
+    const { request } = await create();
+    memory.client.resetHistory();
+
+    await expect(
+      writeCreation({
+        ...{ kind: 'judged', request: { ...request, requestId: 'img_new' }, endUser: undefined },
+        ...{ account: anAccount({ balanceThousandths: 5_999 }), idempotency: submission.idempotency },
+        ...{ work: [], keyId: submission.keyId, now: NOW },
+      }),
+    ).rejects.toMatchObject({ code: 'payment_required' });
+    expect(memory.calls()).toEqual({});
   });
 
   test('is refused when its account was blocked', async () => {

@@ -142,6 +142,24 @@ describe('a video from reference videos', () => {
     );
   });
 
+  test('may be as long as the most generous of its routes takes', async () => {
+    const body = { referenceVideos: urlsOf('mp4', 2), durationSec: 2, resolution: '480p' };
+    const route = (upstreamModel: string, limits: object) => ({
+      ...{ provider: 'modelstudio', upstreamModel, refusesEarly: true, limits },
+    });
+    const routes = [9, 6, undefined].map((referenceVideosSeconds, index) =>
+      route(`one-${index}`, { ...(referenceVideosSeconds && { referenceVideosSeconds }) }),
+    );
+    const createBy = (...all: unknown[]) =>
+      withEnvironment({ MODEL_ROUTES: JSON.stringify({ 'xW3.0s': all }) }, () =>
+        create(body, measuring(4, 4)),
+      );
+
+    expect(await createBy(...routes.slice(0, 2))).toMatchObject({ request: { billedSeconds: 10 } });
+    await expect(createBy(routes[1])).rejects.toMatchObject({ code: 'validation_error' });
+    expect(await createBy(...routes.slice(1))).toMatchObject({ request: { billedSeconds: 10 } });
+  });
+
   test('is refused for its clips before the price of their seconds', async () => {
     const account = { balanceThousandths: 15_000 };
 

@@ -62,7 +62,13 @@ describe('input files as measured', () => {
     ['png', 'image/jpeg', 'is JPEG, and was declared as PNG'],
     ['jpg', 'image/png', 'is PNG, and was declared as JPEG'],
     ['mov', 'video/mp4', undefined],
+    ['mp4', 'video/quicktime', undefined],
+    ['heic', 'image/heif', undefined],
+    ['heif', 'image/heic', undefined],
     ['mp4', 'video/webm', 'is WebM, and was declared as MP4'],
+    ['png', 'image/heic', 'is HEIC, and was declared as PNG'],
+    ['heif', 'image/png', 'is PNG, and was declared as HEIF'],
+    ['mov', 'image/heif', 'is HEIF, and was declared as QuickTime'],
   ])('are what they were declared to be: .%s of %s: %p', (extension, contentType, problem) => {
     const { fields } = judgeInputs([input(picture({ contentType }), upload(extension))], [ANY]);
 

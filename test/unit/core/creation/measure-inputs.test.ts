@@ -42,6 +42,15 @@ describe('measuring images and sounds', () => {
     expect(await measureAs(medium, await fileOf())).toStrictEqual([{ problem }, { problem }]);
   });
 
+  test.each([1.003, 1.005, 2.0004])(
+    'gives the length of a sound of %d s to the nearest millisecond',
+    async (seconds) => {
+      const measured = { durationMs: Math.round(seconds * 1_000) };
+
+      expect(await measureAs('audio', aWav({ seconds, rate: 10_000 }))).toMatchObject([measured, measured]);
+    },
+  );
+
   test('fetches no more of a file than any provider takes', async () => {
     serve({ '/file': whole(Buffer.alloc(17 * 1024 * 1024)) });
     const files = [{ medium: 'audio' as const, url: `${server.url}/file` }];

@@ -37,6 +37,15 @@ describe('a parameter of a creation', () => {
     },
   );
 
+  test.each(CATALOG.map((model) => [model.id, model] as const))(
+    'of %s is judged by itself, beside all others that the model takes',
+    (id, { parameters = [] }) => {
+      const all = Object.fromEntries(parameters.map(({ name }) => [name, VALUES[name]]));
+
+      expect(parse(id, all)).toMatchObject({ ok: true, creation: all });
+    },
+  );
+
   test.each<[string, Record<string, unknown>, Record<string, string>]>([
     ['xQI3Pro', { seed: -1 }, { seed: 'must be from 0 to 2147483647' }],
     ['xQI3Pro', { seed: 2_147_483_648 }, { seed: 'must be from 0 to 2147483647' }],

@@ -110,6 +110,13 @@ describe('a quote', () => {
     });
     spend(4_001, 14_000);
     expect((await ask()).covered).toBe(false);
+    // 6 and 0.347 are a little less than 6.347 together, as binary fractions.
+    const exact = (limit: number) =>
+      quote(anImageSubmission({}), {
+        facts: { endUser: { ...endUser, budget: { perDayThousandths: limit } } },
+      });
+    spend(347, 0);
+    expect([(await exact(6_346)).covered, (await exact(6_347)).covered]).toEqual([false, true]);
     spend(4_000, 14_001);
     expect((await ask()).covered).toBe(false);
   });

@@ -45,6 +45,14 @@ describe('a creation within the catalog’s limits', () => {
     expect(earlyProblems(creation({ model: 'xSD4.5', n: 7 }), [{ groupImages: 6 }])).toEqual({});
   });
 
+  test.each<[UpstreamLimits, object]>([
+    [{}, {}],
+    [{ parameters: ['seed'] }, {}],
+    [{ parameters: [] }, { seed: 'is taken by no route of the model' }],
+  ])('with a seed is judged by a route that says which parameters it takes: %j', (limits, fields) => {
+    expect(earlyProblems(creation({ model: 'xQI3Pro', seed: 7 }), [limits])).toEqual(fields);
+  });
+
   test('that one of several routes takes is not refused; that none takes is refused as the first says', () => {
     const large = creation({ size: '2560x2560' });
 
