@@ -322,4 +322,20 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'effects reordered in core/deletion/resume-deletion.ts resumeDeletion: …stId, accountId, accounted } = deleted; const hasLeft = await leaveNamedRoutes( { requestId, accoun… => …stId, accountId, accounted } = deleted; if (model !== undefined) await cancelTasksOfDeleted({ reque…',
     'Neither depends on the other, and a repeated run does both.',
   ],
+  [
+    "effects reordered in functions/openai/make-images.ts received: …account; const { now } = request; const asked = await read(request); const models = await loadNamed… => …account; const { now } = request; const models = await loadNamedModels('image', account, now); cons…",
+    'Neither depends on the other.',
+  ],
+  [
+    'boundary moved in functions/openai/make-images.ts awaitImages: clock.now() >= until => clock.now() > until',
+    'The pauses between checks never add up to whole seconds.',
+  ],
+  [
+    'effects reordered in functions/openai/models.ts listModelNames: { const offered = await listOffered(account, now); const settings = await currentModelSettings(now);… => { const settings = await currentModelSettings(now); const offered = await listOffered(account, now);…',
+    'Neither depends on the other.',
+  ],
+  [
+    'effects reordered in functions/openai/models.ts loadNamedModels: { const names = await listModelNames(account, now); const settings = await currentModelSettings(now)… => { const settings = await currentModelSettings(now); const names = await listModelNames(account, now)…',
+    'Neither depends on the other.',
+  ],
 ]);
