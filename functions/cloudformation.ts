@@ -18,7 +18,7 @@ const answer = async (url: string, answered: Record<string, unknown>): Promise<v
         signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
       });
       body.resume();
-      if (statusCode >= 200 && statusCode < 300) return;
+      if (statusCode < 300) return;
       throw new Error(`The answer was refused with ${statusCode}.`);
     } catch (error) {
       if (attempt === ANSWER_ATTEMPTS) throw error;

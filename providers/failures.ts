@@ -139,14 +139,14 @@ export const unansweredCreation = (provider: ProviderId, answer: Unanswered): Pr
   return lost(provider, answer.reason);
 };
 
-/** The answer for a task that ended without a result, by its error. `status` is that of a result of its own. */
+/** The answer for a task that ended without a result, by its error. */
 export const failedTask = (
   provider: ProviderId,
   error: ToldError,
   errors: ProviderErrors,
   http: HttpAnswer,
 ): ProviderAnswer => {
-  const status = http.kind === 'answered' && http.status >= 400 ? http.status : undefined;
+  const status = http.kind === 'answered' ? http.status : undefined;
   const verdict = classify(errors, error, status);
   const { errorClass } = verdict;
   noteRefusal(provider, { errorClass, upstreamCode: error.code, providerRequestId: callIdOf(http) });
@@ -212,7 +212,7 @@ const lost = (provider: ProviderId, reason: string): ProviderAnswer => {
  */
 export const cancelAnswerOf = (answer: HttpAnswer, code: string | undefined): CancelAnswer => {
   if (answer.kind !== 'answered') return { kind: 'not-cancelled', reason: answer.kind };
-  const isDone = answer.status >= 200 && answer.status < 300 && code === undefined;
+  const isDone = answer.status < 300 && code === undefined;
   if (isDone) return { kind: 'cancelled' };
   return { kind: 'not-cancelled', reason: code ?? `HTTP ${answer.status}` };
 };

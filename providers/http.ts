@@ -48,7 +48,7 @@ export const callProvider = async (
     const { statusCode, headers, body } = await exchange(new URL(url), {
       method,
       headers: { 'content-type': 'application/json', 'user-agent': userAgent(), ...options.headers },
-      body: options.body && JSON.stringify(options.body),
+      body: JSON.stringify(options.body),
       signal: options.signal,
       maxResponseBytes: MAX_ANSWER_BYTES,
       onConnected: () => {

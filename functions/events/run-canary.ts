@@ -50,7 +50,7 @@ const caller = (key: string): Call => {
     const { statusCode, body: answer } = await exchange(new URL(requiredEnv('PUBLIC_BASE_URL') + path), {
       method,
       headers,
-      body: body && JSON.stringify(body),
+      body: JSON.stringify(body),
       signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
     });
     const read = await text(answer);

@@ -46,7 +46,7 @@ export class ApiRequest {
    */
   pathParameter(name: string): string {
     const value = this.event.pathParameters?.[name];
-    if (value === undefined || value === null) {
+    if (value === undefined) {
       throw new Error(`Route ${this.event.resource} has no parameter ${name}.`);
     }
     try {

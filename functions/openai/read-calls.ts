@@ -78,7 +78,7 @@ export const readImageForm = async (
     }
   }
   if (images.length > most) fields.set(names[0], tooMany);
-  if (isRequired && images.length === 0 && !fields.has(names[0])) fields.set(names[0], 'is required');
+  if (isRequired && images.length === 0) fields.set(names[0], 'is required');
   if (fileBytes > MAX_FILES_BYTES) fields.set(names[0], 'must be at most 4 MiB, all files together');
   return { given: Object.fromEntries(given), images, fields: Object.fromEntries(fields) };
 };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Node } from '@babel/types';
 import type { Planting } from '../mutant.ts';
 import { type RuleName, rulesFor } from './rules.ts';
-import { type Edit, type Place, parseSource, placesOf, rangeOf, withEdits } from './source.ts';
+import { type Edit, NOTHING, type Place, parseSource, placesOf, rangeOf, withEdits } from './source.ts';
 
 /** A bug that a rule makes of the code. */
 export interface Candidate extends Planting {
@@ -79,7 +79,7 @@ const shownChange = (before: string, after: string): string => {
   while (prefix < Math.min(from.length, to.length) && from[prefix] === to[prefix]) prefix++;
   const start = Math.max(0, prefix - CONTEXT);
   const shown = (text: string): string => shortened((start > 0 ? '…' : '') + text.slice(start));
-  return to === ';' || to === '' ? `no ${shortened(from)}` : `${shown(from)} => ${shown(to)}`;
+  return to === NOTHING || to === '' ? `no ${shortened(from)}` : `${shown(from)} => ${shown(to)}`;
 };
 
 /** The change that an edit makes to its node, or to the edited text if that lies outside the node. */

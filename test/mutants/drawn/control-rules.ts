@@ -1,5 +1,5 @@
 import type { IfStatement, Node, Statement } from '@babel/types';
-import { type Edit, type Place, rangeOf, replace, textOf } from './source.ts';
+import { type Edit, NOTHING, type Place, rangeOf, replace, textOf } from './source.ts';
 
 const isJump = (statement: Statement | undefined): boolean =>
   statement !== undefined &&
@@ -11,7 +11,7 @@ const leaves = ({ consequent }: IfStatement): boolean =>
 
 /** `if (wrong) return;` is gone. */
 export const guard = ({ node }: Place): Edit[][] =>
-  node.type === 'IfStatement' && !node.alternate && leaves(node) ? [[replace(node, ';')]] : [];
+  node.type === 'IfStatement' && !node.alternate && leaves(node) ? [[replace(node, NOTHING)]] : [];
 
 /** A branch is never taken, or always. */
 export const branch = ({ node, source }: Place): Edit[][] => {
@@ -20,7 +20,7 @@ export const branch = ({ node, source }: Place): Edit[][] => {
   }
   if (node.type !== 'IfStatement') return [];
   if (node.alternate) return ['true', 'false'].map((answer) => [replace(node.test, answer)]);
-  return leaves(node) ? [] : [[replace(node, ';')]];
+  return leaves(node) ? [] : [[replace(node, NOTHING)]];
 };
 
 /** One operand of `&&` or `||` is left out. */

@@ -1,5 +1,14 @@
 import type { Node, Statement } from '@babel/types';
-import { type Edit, nodesIn, type Place, rangeOf, removeFromList, replace, textOf } from './source.ts';
+import {
+  type Edit,
+  NOTHING,
+  nodesIn,
+  type Place,
+  rangeOf,
+  removeFromList,
+  replace,
+  textOf,
+} from './source.ts';
 
 const isFunction = ({ type }: Node): boolean =>
   type === 'ArrowFunctionExpression' || type === 'FunctionExpression' || type === 'FunctionDeclaration';
@@ -18,7 +27,7 @@ const awaits = (node: Node): boolean => {
 /** An awaited call whose result nobody uses: it is made for its effect, and is left out. */
 export const droppedCall = ({ node }: Place): Edit[][] =>
   node.type === 'ExpressionStatement' && node.expression.type === 'AwaitExpression'
-    ? [[replace(node, ';')]]
+    ? [[replace(node, NOTHING)]]
     : [];
 
 /** A statement that changes what the process holds, such as a counter or a map, is left out. */
@@ -28,7 +37,7 @@ export const droppedStep = ({ node, source }: Place): Edit[][] => {
   if (expression.type === 'CallExpression' && /^(logger|countMetric)\b/.test(textOf(source, expression)))
     return [];
   const isStep = ['CallExpression', 'AssignmentExpression', 'UpdateExpression'].includes(expression.type);
-  return isStep ? [[replace(node, ';')]] : [];
+  return isStep ? [[replace(node, NOTHING)]] : [];
 };
 
 /** Matches list elements that are writes: items of a transaction, or calls that make one. */
@@ -99,12 +108,12 @@ export const caught = ({ node, ancestors, source }: Place): Edit[][] => {
     handler.param?.type === 'Identifier' &&
     handler.param.name === textOf(source, node.argument) &&
     handler.body === ancestors.at(-1);
-  return isRethrown ? [[replace(node, ';')]] : [];
+  return isRethrown ? [[replace(node, NOTHING)]] : [];
 };
 
 /** What was to be done however a call ends is not done. */
 export const finallyDropped = ({ node }: Place): Edit[][] =>
-  node.type === 'TryStatement' && node.finalizer ? [[replace(node.finalizer, '{}')]] : [];
+  node.type === 'TryStatement' && node.finalizer ? [[replace(node.finalizer, NOTHING)]] : [];
 
 const OPTIONS =
   /^(ConsistentRead|ReturnValuesOnConditionCheckFailure|ClientRequestToken|IfNoneMatch|IfMatch|Limit|ScanIndexForward|abortSignal|signal|timeoutMs|leaseSeconds)$/;

@@ -101,8 +101,8 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'No request has an id that is a bound.',
   ],
   [
-    'boundary moved in providers/http.ts shapeOf: fields.length > MAX_FIELDS => fields.length >= MAX_FIELDS',
-    'A line of the log then ends in … though it names all fields.',
+    'errors widened in providers/http.ts parseJson: error instanceof SyntaxError => true',
+    'The parser throws nothing else.',
   ],
   [
     'errors widened in core/table/outcomes.ts leavesOutcomeOpen: !(error instanceof DynamoDBServiceException) => false',
@@ -199,10 +199,6 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
   [
     'boundary moved in core/reconciler/loop.ts Run: this.nowMs() + pauseMs < this.endMs => this.nowMs() + pauseMs <= this.endMs',
     'A tick at the end of a run begins no call.',
-  ],
-  [
-    'boundary moved in core/admission/admission.ts startWith: waitMs > 0 => waitMs >= 0',
-    'It then pauses for no time.',
   ],
   [
     'boundary moved in core/waiting/receive-callback.ts planned: waitMs > 0 => waitMs >= 0',
@@ -325,5 +321,21 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
   [
     'effects reordered in core/deletion/resume-deletion.ts resumeDeletion: …stId, accountId, accounted } = deleted; const hasLeft = await leaveNamedRoutes( { requestId, accoun… => …stId, accountId, accounted } = deleted; if (model !== undefined) await cancelTasksOfDeleted({ reque…',
     'Neither depends on the other, and a repeated run does both.',
+  ],
+  [
+    "effects reordered in functions/openai/make-images.ts received: …account; const { now } = request; const asked = await read(request); const models = await loadNamed… => …account; const { now } = request; const models = await loadNamedModels('image', account, now); cons…",
+    'Neither depends on the other.',
+  ],
+  [
+    'boundary moved in functions/openai/make-images.ts awaitImages: clock.now() >= until => clock.now() > until',
+    'The pauses between checks never add up to whole seconds.',
+  ],
+  [
+    'effects reordered in functions/openai/models.ts listModelNames: { const offered = await listOffered(account, now); const settings = await currentModelSettings(now);… => { const settings = await currentModelSettings(now); const offered = await listOffered(account, now);…',
+    'Neither depends on the other.',
+  ],
+  [
+    'effects reordered in functions/openai/models.ts loadNamedModels: { const names = await listModelNames(account, now); const settings = await currentModelSettings(now)… => { const settings = await currentModelSettings(now); const names = await listModelNames(account, now)…',
+    'Neither depends on the other.',
   ],
 ]);

@@ -80,6 +80,9 @@ export const removeFromList = (source: string, element: Node): Edit => {
   return { start: start - (before?.[0].length ?? 0), end, text: '' };
 };
 
+/** What a dropped statement leaves, also where exactly one statement must stand. */
+export const NOTHING = '{}';
+
 /** The source with the edits made. Edits within another one are dropped. */
 export const withEdits = (source: string, edits: readonly Edit[]): string => {
   const outermost = edits.filter(

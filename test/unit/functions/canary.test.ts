@@ -1,7 +1,8 @@
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { logger } from '../../../core/observability.ts';
-import { runCanary } from '../../../functions/events/run-canary.ts';
+import { handler, runCanary } from '../../../functions/events/run-canary.ts';
+import { aLambdaContext } from '../builders/api-events.ts';
 import { StoppedClock } from '../builders/clocks.ts';
 import { secrets } from '../fakes/fresh-secrets.ts';
 import { metricsCounted } from '../fakes/metrics.ts';
@@ -145,6 +146,90 @@ describe('the canary', () => {
       expect(counted()).toEqual([['CanarySucceeded', {}, 0]]);
     },
   );
+
+  test.each<[string, Answer]>([
+    [
+      'the same model',
+      [400, { error: { fields: { model: 'was retired at 2026-11-01T00:00:00.000Z: use xSD4.5' } } }],
+    ],
+    [
+      'a successor, in another refusal',
+      [409, { error: { fields: { model: 'was retired at 2026-11-01T00:00:00.000Z: use xSD5Pro' } } }],
+    ],
+  ])('has failed, and tries no other model, when it is answered with %s', async (_, refusal) => {
+    const counted = metricsCounted();
+    answers['POST /v1/generations'] = [refusal];
+
+    await runCanary(clock, pause);
+
+    expect(server.requests).toHaveLength(1);
+    expect(counted()).toEqual([['CanarySucceeded', {}, 0]]);
+  });
+
+  test.each<[string, Answer]>([
+    ['no image', [200, 'pixels', 'text/html']],
+    ['without a type', [200, 'pixels', '']],
+    ['a part of it', [206, 'pixels', 'image/png']],
+    ['the page of a gateway', [502, '<html>', 'image/png']],
+  ])('has failed when its file is %s, and leaves the request to be looked at', async (_, file) => {
+    const counted = metricsCounted();
+    answers['GET /file.png?signed'] = [file];
+
+    await runCanary(clock, pause);
+
+    expect(counted()).toEqual([['CanarySucceeded', {}, 0]]);
+    expect(server.requests.map(({ method }) => method)).not.toContain('DELETE');
+  });
+
+  test('looks every 2 s for 4 minutes, its creation included', async () => {
+    answers[`GET ${PATH}`] = [[200, { status: 'processing' }]];
+
+    await runCanary(clock, pause);
+
+    expect(server.requests.filter(({ method }) => method === 'GET')).toHaveLength(120);
+  });
+
+  test('says who it is in every call, and sends JSON', async () => {
+    await runCanary(clock, pause);
+
+    for (const { headers } of server.requests) expect(headers['user-agent']).toMatch(/^generation-service\//);
+    expect(server.requests[0]?.headers['content-type']).toBe('application/json');
+  });
+
+  test('has failed when any of its calls, the file included, is not answered within 30 s', async () => {
+    const { timeout } = AbortSignal;
+    for (let late = 1; late <= 6; late++) {
+      server.requests.length = 0;
+      let calls = 0;
+      const limited = jest
+        .spyOn(AbortSignal, 'timeout')
+        .mockImplementation((limitMs) =>
+          ++calls === late ? AbortSignal.abort() : timeout.call(AbortSignal, limitMs),
+        );
+      const counted = metricsCounted();
+      answers[`GET ${PATH}`] = [
+        [200, { status: 'queued' }],
+        [200, { status: 'processing' }],
+        [200, { status: 'succeeded', images: [{ url: `${server.url}/file.png?signed` }] }],
+      ];
+
+      await runCanary(clock, pause);
+
+      expect(counted().at(-1)).toEqual(['CanarySucceeded', {}, 0]);
+      expect(server.requests).toHaveLength(late - 1);
+      expect(limited.mock.calls).toEqual(Array(late).fill([30_000]));
+      limited.mockRestore();
+    }
+  });
+
+  test('has failed when its function runs out of time, which is no error to Lambda', async () => {
+    const counted = metricsCounted();
+    server.respond = () => undefined;
+
+    await handler({}, { ...aLambdaContext(), getRemainingTimeInMillis: () => 1_010 });
+
+    expect(counted()).toEqual([['CanarySucceeded', {}, 0]]);
+  });
 
   test('has failed while there is no key', async () => {
     const counted = metricsCounted();

@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { GetSecretValueCommand, PutSecretValueCommand } from '@aws-sdk/client-secrets-manager';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { handler } from '../../../functions/events/create-signing-key.ts';
@@ -101,6 +101,46 @@ describe('the delivery key pair', () => {
     cloudFormation.answer(403, '');
     await expect(run('Create')).rejects.toThrow('refused with 403');
     expect(cloudFormation.requests).toHaveLength(3);
+  });
+
+  test.each([
+    [200, 1],
+    [204, 1],
+    [299, 1],
+    [300, 3],
+    [403, 3],
+    [500, 3],
+  ])('is answered with %i after %i attempts: a success alone is one', async (status, attempts) => {
+    cloudFormation.answer(status, '');
+    await run('Create').catch(() => undefined);
+
+    expect(cloudFormation.requests).toHaveLength(attempts);
+  });
+
+  test.each<[string, string, boolean]>([
+    ['another run stored a pair', 'ResourceExistsException', true],
+    ['no other run stored a pair', 'ResourceExistsException', false],
+    ['the rights are missing, though there is a pair by now', 'AccessDeniedException', true],
+  ])('that cannot be stored is read again where %s: %s', async (_, name, hasOther) => {
+    const other = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const SecretString = other.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    const none = Object.assign(new Error('none'), { name: 'ResourceNotFoundException' });
+    const reads = secrets.client.on(GetSecretValueCommand).rejectsOnce(none);
+    if (hasOther) reads.resolves({ SecretString });
+    else reads.rejects(none);
+    secrets.client.on(PutSecretValueCommand).rejects(Object.assign(new Error('no'), { name }));
+
+    await run('Create');
+
+    const isRead = hasOther && name === 'ResourceExistsException';
+    expect(answer()).toMatchObject(
+      isRead
+        ? {
+            Status: 'SUCCESS',
+            Data: { PublicKey: other.publicKey.export({ type: 'spki', format: 'pem' }).toString() },
+          }
+        : { Status: 'FAILED', PhysicalResourceId: 'not-made' },
+    );
   });
 
   test('that cannot be created fails the deployment with a pointer to the logs and nothing else', async () => {

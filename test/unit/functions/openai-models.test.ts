@@ -101,6 +101,16 @@ describe('an unknown model', () => {
 
 const imageNames = async (): Promise<string[]> => (await listed()).filter((id) => !id.startsWith('xW'));
 
+test('a size that one of several routes makes is not refused for the others', async () => {
+  const routes = ['z-image-turbo', 'another-model'].map((upstreamModel) => ({
+    ...{ provider: 'modelstudio', upstreamModel },
+  }));
+  for (const order of [routes, routes.toReversed()])
+    await withEnvironment({ MODEL_ROUTES: JSON.stringify({ 'xZI1.0Pro': order }) }, async () => {
+      expect((await refusal({ model: 'xZI1.0Pro', size: '256x256', n: 99 })).slice(0, 2)).toEqual([400, 'n']);
+    });
+});
+
 test('a size that the catalog allows and no route makes is refused by naming one that a route makes', async () => {
   const route = { provider: 'modelstudio', upstreamModel: 'z-image-turbo' };
   await withEnvironment({ MODEL_ROUTES: JSON.stringify({ 'xZI1.0Pro': route }) }, async () => {
@@ -108,5 +118,30 @@ test('a size that the catalog allows and no route makes is refused by naming one
       ...[400, 'size'],
       "'size' has 65,536 pixels; the provider takes 262,144 to 4,194,304 (e.g. 1024x1024)",
     ]);
+  });
+});
+
+describe('a format that the model does not make', () => {
+  const ARK = { provider: 'modelark', upstreamModel: 'seedream' };
+  const STUDIO = { provider: 'modelstudio', upstreamModel: 'qwen-image' };
+  const FAL = { provider: 'fal', upstreamModel: 'fal-ai/bytedance/seedream/v4.5' };
+
+  test.each<[string, object[], string, string | undefined]>([
+    ['the other one', [ARK], 'png', 'must be jpeg: the model makes no other'],
+    ['the other one', [STUDIO, STUDIO], 'jpeg', 'must be png: the model makes no other'],
+    ['its own', [STUDIO], 'png', undefined],
+    ['either, where routes differ', [ARK, STUDIO], 'png', 'must be what the model makes'],
+    ['any, where its provider does not say', [FAL], 'png', 'must be what the model makes'],
+  ])('is %s: routes %j, %s', async (_, routes, format, problem) => {
+    world.secrets.set('arn:fal-key', 'key');
+    await withEnvironment({ MODEL_ROUTES: JSON.stringify({ xQI3Pro: routes }) }, async () => {
+      // A second problem, so that nothing is made where the format fits.
+      const body = { model: 'xQI3Pro', output_format: format, n: problem === undefined ? 99 : 1 };
+      const { body: answer } = await world.call(create, { body: { ...BODY, ...body } });
+
+      expect(answer.error.message).toEqual(
+        problem === undefined ? expect.stringMatching(/^'n' /) : `'output_format' ${problem}`,
+      );
+    });
   });
 });

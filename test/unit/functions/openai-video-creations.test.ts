@@ -249,6 +249,15 @@ describe('The answer to a creation', () => {
     expect(created()).toHaveLength(3);
   });
 
+  test.each(['', 'one', '1e0', '0x1', '-1', '1.0', '10000'])(
+    'is of a first call where the count of retries is none: %j',
+    async (count) => {
+      const first = (await send()).body.id;
+
+      expect((await send({}, { 'X-Stainless-Retry-Count': count })).body.id).not.toBe(first);
+    },
+  );
+
   test('of another picture is of another creation, though its count says that it is a retry', async () => {
     const other = await anImage(700, 700, 'png');
     const first = await post(await form([['input_reference', PICTURE]]));

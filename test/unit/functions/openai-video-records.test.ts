@@ -118,6 +118,11 @@ describe('GET /openai/v1/videos/{id}', () => {
       { ratio: '9:16', outputs: [{ index: 0, objectKey: 'outputs/a.mp4' }] },
       '1080x1920',
     ],
+    ...(['width', 'height'] as const).map((side): [string, Partial<VideoRequest>, string] => [
+      `its resolution alone where the ${side} of its file is not known`,
+      { ratio: 'adaptive', outputs: [aStoredVideo({ [side]: undefined })] },
+      '1080p',
+    ]),
   ])('says the size by %s', async (_, overrides, size) => {
     given(overrides);
 

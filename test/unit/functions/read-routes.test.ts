@@ -75,9 +75,11 @@ describe('GET /v1/usage', () => {
         aLedgerEntry(number, { createdAt: '2026-10-02T10:00:00.000Z' }),
       );
     }
-    const read = () => call(getUsage, { query: november }, { account: { ledgerEntries } });
+    const read = (entries = ledgerEntries) =>
+      call(getUsage, { query: november }, { account: { ledgerEntries: entries } });
     expect((await read()).status).toBe(200);
     memory.patch(whose, { slot0: { holder: 'another', heldUntil: Date.parse(inSeconds(10)) } });
+    expect((await read(5_000)).status).toBe(200);
     expect(await read()).toMatchObject({
       status: 429,
       headers: { 'Retry-After': '5' },

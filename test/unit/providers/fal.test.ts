@@ -92,6 +92,29 @@ describe('images of fal', () => {
   });
 });
 
+test('what a request does not ask for is not sent to fal, as no key without a value', () => {
+  const requests: [Parameters<Fal['plan']>[0], string][] = [
+    [images({}), SEEDREAM],
+    [images({}), SEEDREAM_5],
+    [images({ sequential: true, images: 2 }), SEEDREAM],
+    [film({ ratio: undefined }), 'alibaba/wan-3.0'],
+  ];
+
+  for (const [request, model] of requests)
+    for (const { body } of callsFor(request, model)) expect(Object.values(body)).not.toContain(undefined);
+  expect(
+    callsFor(film({ ratio: undefined }), 'alibaba/wan-3.0').map(({ body }) => Object.keys(body)),
+  ).toEqual([['prompt', 'resolution', 'duration', 'enable_prompt_expansion']]);
+});
+
+test('each call of a request for images with a seed has another one, and a group one call', () => {
+  const seedsOf = (fields: Parameters<typeof images>[0]) =>
+    callsFor(images({ seed: 7, ...fields }), SEEDREAM).map(({ body }) => body.seed);
+
+  expect(seedsOf({ images: 15 })).toEqual([7, 8, 9]);
+  expect(seedsOf({ images: 4, sequential: true })).toEqual([7]);
+});
+
 describe('a video of fal', () => {
   test.each([
     ['a prompt alone', { ratio: '9:16' }, 'text-to-video', { aspect_ratio: '9:16' }],

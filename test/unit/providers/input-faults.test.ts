@@ -161,6 +161,12 @@ describe('the input that was refused', () => {
       { code: 'content_policy_violation', at: 'prompt' },
       { reason: 'content', field: 'prompt' },
     ],
+    [
+      'a status that is no reason',
+      ARK_ERRORS,
+      { code: 'InvalidParameter', message: 'The image is too large: error 413.' },
+      { reason: 'large', medium: 'image' },
+    ],
   ])('is told by the words of the maker: %s', (_, errors, error, input) => {
     expect(classify(errors, error, 400).input).toEqual(input);
   });

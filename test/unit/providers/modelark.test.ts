@@ -59,6 +59,48 @@ describe('images of ModelArk', () => {
   });
 });
 
+describe('a creation of ModelArk', () => {
+  const input = error('InvalidParameter.size');
+
+  test.each<[string, unknown[], boolean]>([
+    ['each of its images was', [input, input], true],
+    ['one of its images was', [input, broken], false],
+    ['it made none at all', [], false],
+  ])('is the input’s fault where %s refused for the input', async (_, data, isBlamed) => {
+    server.answer(200, { data });
+
+    const told = await submit();
+    expect(told).toMatchObject({ kind: 'failed', taken: 'yes' });
+    expect('blamesInput' in told).toBe(isBlamed);
+  });
+
+  test.each([
+    [200, { id: 'cgt-1' }, 'accepted'],
+    [201, { id: 'cgt-1' }, 'lost'],
+    [400, { id: 'cgt-1' }, 'failed'],
+    [201, { data: [{ url: 'https://a' }] }, 'lost'],
+    [200, { data: [{ url: 'https://a' }] }, 'done'],
+    [200, { data: [{ url: 'https://a' }], error: input.error }, 'done'],
+    [200, { data: [{ url: '' }, broken] }, 'failed'],
+    [200, { data: [{ url: 7, ...broken }, { url: 'https://a' }] }, 'done'],
+  ])('that is answered with %i %j is %s', async (status, body, kind) => {
+    server.answer(status, body);
+
+    expect(await submit()).toMatchObject({ kind });
+  });
+
+  test.each([
+    [{ generated_images: 1 }, { usage: { images: 1 } }],
+    [{ generated_images: null }, {}],
+    [{}, {}],
+    [null, {}],
+  ])('tells the images that are billed, if it tells any: %j', async (usage, told) => {
+    server.answer(200, { data: [{ url: 'https://a' }], usage });
+
+    expect(await submit()).toEqual({ kind: 'done', outputs: [{ url: 'https://a' }], ...told });
+  });
+});
+
 test.each([
   { data: [{ b64_json: 'AAAA' }, { url: null, error: null }] },
   { id: '' },
@@ -92,6 +134,45 @@ describe('a task of ModelArk', () => {
     [error('AccountOverdueError'), FAILURE.access],
   ])('that failed with %j has failed so', async (rest, failure) => {
     expect(withoutUpstream(await query({ status: 'failed', ...rest }))).toEqual({ kind: 'failed', failure });
+  });
+
+  test.each(['expired', 'EXPIRED', 'timeout'])('that is %s has timed out', async (status) => {
+    expect(await query({ status })).toEqual({ kind: 'failed', failure: FAILURE.timeout });
+  });
+
+  test.each([{}, { content: null }, { content: { video_url: null } }, { content: { video_url: '' } }])(
+    'that succeeded without a video has failed: %j',
+    async (rest) => {
+      expect(await query({ status: 'succeeded', duration: 5, ...rest })).toEqual({
+        ...{ kind: 'failed', failure: FAILURE.error },
+      });
+    },
+  );
+
+  test.each([
+    ['content', { content: 7 }],
+    ['error', { error: 'none' }],
+    ['seed and length', { seed: 'none', duration: 'none' }],
+  ])('has ended, though its %s cannot be read', async (_, odd) => {
+    const ended = { status: 'succeeded', content: { video_url: VIDEO_URL } };
+
+    expect((await query({ ...ended, ...odd })).kind).toBe('content' in odd ? 'failed' : 'done');
+  });
+
+  test('failed by its status where it tells no error', async () => {
+    expect(await query({ status: 'Aborted', error: {} })).toMatchObject({ upstream: { code: 'Aborted' } });
+  });
+
+  test.each<[number, object | string, string]>([
+    [404, error('ResourceNotFound'), 'lost'],
+    [404, '<html>', 'refused'],
+    [403, error('AccessDenied'), 'refused'],
+    [201, { id: 'cgt-1', status: 'running' }, 'refused'],
+    [400, error('InputTextSensitiveContentDetected'), 'refused'],
+  ])('whose query is answered with %i %j is %s', async (status, body, kind) => {
+    server.answer(status, body);
+
+    expect(await ark().query('cgt-1', patient())).toMatchObject({ kind });
   });
 
   test('in a state that is no text is lost if that goes on', async () => {

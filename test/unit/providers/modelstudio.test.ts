@@ -42,6 +42,22 @@ describe('images of Model Studio', () => {
     expect(await submit()).toEqual(answer);
   });
 
+  test.each<[unknown, number]>([
+    [[{ message: null }, choice('a')], 1],
+    [[{ message: { content: 'In words.' } }, choice('a')], 1],
+    [[{ message: { content: [{ text: 'no' }, { image: null }, 7, { image: url('a') }] } }], 1],
+    [[choice('a', 'b'), choice('c')], 3],
+    [null, 0],
+    ['In words.', 0],
+    [[7], 0],
+  ])('are those of any choice that has some: %j', async (choices, count) => {
+    server.answer(200, { output: { choices } });
+
+    const told = await submit();
+    expect(told.kind === 'done' ? told.outputs.length : 0).toBe(count);
+    expect(told).toMatchObject(count > 0 ? { kind: 'done' } : { ...NONE, taken: 'yes' });
+  });
+
   test.each<[number, string, ProviderAnswer]>([
     [
       ...([429, 'PrepaidBillOverdue'] as const),
@@ -102,6 +118,59 @@ describe('a task of Model Studio', () => {
     server.answer(200, { ...task({ task_status: 'SUCCEEDED', video_url: VIDEO_URL }), usage });
 
     expect(await query()).toEqual({ kind: 'done', outputs: [{ url: VIDEO_URL }], ...expected });
+  });
+
+  test.each<[string, unknown, object]>([
+    [
+      'images of the output before those of the call',
+      { image_count: 2, output_image_count: 1 },
+      { images: 1 },
+    ],
+    ['images of the call', { image_count: 2 }, { images: 2 }],
+    [
+      'seconds of the output before all others',
+      { duration: 8, output_video_duration: 5 },
+      { outputSeconds: 5 },
+    ],
+    ['no seconds of an input that was none', { input_video_duration: 0, duration: 5 }, { inputSeconds: 0 }],
+  ])('is billed by %s', async (_, usage, expected) => {
+    server.answer(200, { ...task({ task_status: 'SUCCEEDED', video_url: VIDEO_URL }), usage });
+
+    expect(await query()).toMatchObject({ usage: expected });
+    expect(Object.keys(((await query()) as { usage: object }).usage)).toEqual(Object.keys(expected));
+  });
+
+  test('that succeeded is its video, not the choices beside it', async () => {
+    server.answer(200, task({ task_status: 'SUCCEEDED', video_url: VIDEO_URL, choices: [choice('a')] }));
+
+    expect(await query()).toEqual({ kind: 'done', outputs: [{ url: VIDEO_URL }] });
+  });
+
+  test.each<[number, object | string, string]>([
+    [200, task({ task_status: 'UNKNOWN' }), 'lost'],
+    [200, task({ task_status: 'FAILED' }), 'failed'],
+    [200, task({ task_status: 'EXPIRED' }), 'failed'],
+    [200, task({ task_status: 'SUSPENDED' }), 'refused'],
+    [201, task({ task_status: 'RUNNING' }), 'refused'],
+    [404, error('NotFound'), 'refused'],
+    [400, error('DataInspectionFailed'), 'refused'],
+    [429, error('Throttling'), 'busy'],
+  ])('whose query is answered with %i %j is %s', async (status, body, kind) => {
+    server.answer(status, body);
+
+    expect(await query()).toMatchObject({ kind });
+  });
+
+  test.each([
+    [
+      { code: 'InvalidParameter.Size', message: 'why' },
+      { code: 'InvalidParameter.Size', message: 'why' },
+    ],
+    [{ code: null }, { code: 'CANCELED' }],
+  ])('that failed with %j tells it to operators', async (told, upstream) => {
+    server.answer(200, task({ task_status: 'CANCELED', ...told }));
+
+    expect(await query()).toMatchObject({ kind: 'failed', upstream });
   });
 
   test('whose state is not reported is lost if that goes on', async () => {

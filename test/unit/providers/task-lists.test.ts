@@ -1,4 +1,5 @@
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { logger } from '../../../core/observability.ts';
 import type { InTurn, Provider, TaskListing } from '../../../core/provider-calls/providers.ts';
 import { Fal } from '../../../providers/fal/fal.ts';
 import { ModelArk } from '../../../providers/modelark/modelark.ts';
@@ -76,6 +77,53 @@ describe("Model Studio's list", () => {
     }
   });
 
+  test('goes on to the last page that any of its pages tells: the list may grow meanwhile', async () => {
+    for (const totals of [
+      [2, 3, 3],
+      [3, 2, 2],
+    ]) {
+      server.requests.length = 0;
+      answerBy((query) =>
+        query.get('status') === 'RUNNING'
+          ? page('RUNNING', [`${query.get('page_no')}`], {
+              total_page: totals[Number(query.get('page_no')) - 1],
+            })
+          : page('PENDING', []),
+      );
+
+      expect(await list(studio(), ...Array(101).fill('a'))).toMatchObject({
+        ...{ unfinished: new Set(['1', '2', '3']), isComplete: true },
+      });
+    }
+  });
+
+  test('is not known where a page, or either of its statuses, cannot be read', async () => {
+    const broken = [
+      (query: URLSearchParams) => query.get('status') === 'PENDING',
+      (query: URLSearchParams) => query.get('status') === 'RUNNING' && query.get('page_no') === '2',
+    ];
+    for (const isBroken of broken) {
+      answerBy((query) => (isBroken(query) ? { data: 7 } : page('RUNNING', ['a'], { total_page: 2 })));
+
+      expect(await list(studio(), 'a')).toEqual({ kind: 'refused' });
+    }
+  });
+
+  test.each([
+    [0, 1],
+    [1, 1],
+    [100, 1],
+    [101, 2],
+    [1_000, 10],
+    [1_001, 10],
+    [5_000, 10],
+  ])('of %i tasks is first asked for in %i pages', async (tasks, pages) => {
+    answerBy((query) => page(String(query.get('status')), [], { total_page: 1 }));
+    await list(studio(), ...Array.from({ length: tasks }, (_, index) => `${index}`));
+
+    expect(paths().filter((path) => path.includes('RUNNING'))).toHaveLength(pages);
+  });
+
   test.each([
     ['that tells no number of pages and is short', page('RUNNING', ['a'], {}), true],
     ['that tells no number of pages and is full', page('RUNNING', Array(100).fill('a'), {}), false],
@@ -123,6 +171,42 @@ describe("ModelArk's list", () => {
   });
 });
 
+describe("each of ModelArk's calls", () => {
+  test.each([0, 1, 50, 51, 100, 101])('has at most 50 of %i tasks', async (tasks) => {
+    answerBy(() => ({ items: [] }));
+    await list(adapterOf(ModelArk), ...Array.from({ length: tasks }, (_, index) => `${index}`));
+
+    const counts = paths().map((path) => path.split('filter.task_ids=').length - 1);
+    expect(counts).toEqual(
+      Array.from({ length: Math.ceil(tasks / 50) }, (_, index) => Math.min(50, tasks - 50 * index)),
+    );
+  });
+
+  test('tells of tasks that have an id and a known state', async () => {
+    answerBy(() => ({
+      items: [
+        { id: 'a', status: 'queued' },
+        { id: null, status: 'running' },
+        { id: 'b' },
+        { id: 'c', status: null },
+      ],
+    }));
+
+    expect(await list(adapterOf(ModelArk), 'a')).toMatchObject({ unfinished: new Set(['a']) });
+  });
+
+  test('that is refused tells that there is no list, though the others are told', async () => {
+    server.respond = ({ path }, response) => {
+      const isLast = path.includes('=50');
+      response.writeHead(isLast ? 403 : 200).end(JSON.stringify({ items: [{ id: '0', status: 'running' }] }));
+    };
+
+    expect(await list(adapterOf(ModelArk), ...Array.from({ length: 51 }, (_, index) => `${index}`))).toEqual({
+      kind: 'refused',
+    });
+  });
+});
+
 test('fal has no list', () => {
   expect(adapterOf(Fal).list).toBeUndefined();
 });
@@ -145,6 +229,22 @@ describe.each([
 
     expect(await list(adapterOf(Adapter), 'a')).toEqual(told);
     expect(counted()).toEqual([]);
+  });
+
+  test('that cannot be read is logged by its shape, and one that is refused is not', async () => {
+    const logged = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
+    server.answer(200, { data: 7, items: 7, odd: 'a fox' });
+    await list(adapterOf(Adapter), 'a');
+    server.answer(403, { data: 8 });
+    await list(adapterOf(Adapter), 'a');
+
+    expect(logged.mock.calls).toEqual([
+      [
+        'provider answer unreadable',
+        expect.objectContaining({ operation: 'list', shape: '{data:number,items:number,odd:string}' }),
+      ],
+    ]);
+    logged.mockRestore();
   });
 
   test('that is not answered is busy', async () => {

@@ -1,6 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import type { QueueEntry } from '../../../../core/admission/queue-entries.ts';
-import { admissionOrder } from '../../../../core/admission/queue-order.ts';
+import { admissionOrder, readRouteQueue } from '../../../../core/admission/queue-order.ts';
+import { queueEntryKey, routeLimitKey } from '../../../../core/table/keys.ts';
+import { atSeconds } from '../../builders/clocks.ts';
+import { memory } from '../../fakes/fresh-table.ts';
+import { at, waitInTurn } from './a-route.ts';
 
 const entry = (requestId: string, changes: Partial<QueueEntry> = {}): QueueEntry => ({
   ...{ requestId, accountId: requestId.slice(0, 1), createdAt: '', taskToken: '', tokenOrder: '' },
@@ -59,4 +63,44 @@ describe('the order of admission', () => {
     expect(admissionOrder(entries, accounts('a'), new Map())).toEqual(['b1', 'a2']);
     expect(admissionOrder([], accounts('a'), new Map())).toEqual([]);
   });
+});
+
+describe('the queue of a route', () => {
+  test('has the requests in the order of their turns, and says how many calls run', () =>
+    at({ maxRunning: 1 }, async (route) => {
+      await waitInTurn(route, 'a2', 'b1');
+
+      expect(await readRouteQueue(route.limit.name)).toEqual({
+        order: ['b1', 'a2'],
+        running: 1,
+        permits: 1,
+      });
+    }));
+
+  test('says nothing of running calls where they have no limit', () =>
+    at({ requestsPerSecond: 1 }, async (route) => {
+      await route.wait('a1');
+
+      expect(await readRouteQueue(route.limit.name)).toEqual({ order: ['a1'] });
+    }));
+
+  test('is read though the limit of its route is unreadable', () =>
+    at({ maxRunning: 1 }, async (route) => {
+      await waitInTurn(route, 'b1');
+      memory.patch(routeLimitKey(route.limit.name), { used: 'one' });
+
+      expect(await readRouteQueue(route.limit.name)).toEqual({ order: ['b1'], permits: 1 });
+    }));
+
+  test('is read up to its thousandth request', () =>
+    at({ maxRunning: 1 }, async (route) => {
+      for (let index = 0; index < 1_001; index++) {
+        const queued = entry(`a${index}`, { createdAt: atSeconds(index).toISOString() });
+        memory.put(queueEntryKey(route.limit.name, queued), queued);
+      }
+
+      const { order } = await readRouteQueue(route.limit.name);
+
+      expect([order.length, order.at(-1)]).toEqual([1_000, 'a999']);
+    }));
 });

@@ -1,89 +1,15 @@
 import { BatchGetCommand, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { LedgerEntry } from '../../../../core/ledger/ledger.ts';
 import type { LedgerProblem } from '../../../../core/ledger/ledger-rules.ts';
 import { type LedgerProgress, verifyLedgers } from '../../../../core/ledger/verify-ledger.ts';
-import { accountKey, ledgerEntryKey, requestKey } from '../../../../core/table/keys.ts';
+import { ledgerEntryKey, requestKey } from '../../../../core/table/keys.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
-import { ACCOUNT_ID, aLedgerEntry, anAccount, anImageRequest, putRequest } from '../../builders/entities.ts';
-import { aRequestId } from '../../builders/request-ids.ts';
+import { ACCOUNT_ID } from '../../builders/entities.ts';
 import { memory } from '../../fakes/fresh-table.ts';
+import { DEBIT, LedgerWriter } from './ledger-writer.ts';
 
 jest.spyOn(Math, 'random').mockReturnValue(0);
-
-const DEBIT = 1_000;
-const isoOf = (seconds: number) => atSeconds(seconds).toISOString();
-/** Long after all entries of a ledger: all times are in seconds before it. */
-const END = -10_000;
-
-/** Writes a ledger as the service would, or not quite. Each change is a minute after the one before it. */
-class Writer {
-  seconds = END - 40_000;
-  number = 0;
-  balance = 0;
-  readonly open: string[] = [];
-  readonly all: string[] = [];
-
-  entry(reason: LedgerEntry['reason'], amount: number, reference: string): void {
-    this.number += 1;
-    this.balance += amount;
-    const ofEntry = {
-      type: amount < 0 ? ('debit' as const) : ('credit' as const),
-      amountThousandths: Math.abs(amount),
-      balanceAfterThousandths: this.balance,
-      createdAt: isoOf(this.seconds),
-      ...((reason === 'generation' || reason === 'refund') && { retentionDays: 90 }),
-    };
-    memory.put(
-      ledgerEntryKey(ACCOUNT_ID, this.number),
-      aLedgerEntry(this.number, { reason, reference, ...ofEntry }),
-    );
-    const account = anAccount({ balanceThousandths: this.balance, ledgerEntries: this.number });
-    memory.put(accountKey(ACCOUNT_ID), account);
-  }
-
-  create(withDebit = true): string {
-    this.seconds += 60;
-    const requestId = aRequestId(atSeconds(this.seconds));
-    const createdAt = isoOf(this.seconds);
-    const debit = { debitThousandths: DEBIT, debitEntryNumber: this.number + 1 };
-    putRequest(memory, anImageRequest({ requestId, status: 'processing', createdAt, ...debit }));
-    if (withDebit) this.entry('generation', -DEBIT, requestId);
-    this.open.push(requestId);
-    this.all.push(requestId);
-    return requestId;
-  }
-
-  fail(requestId: string): void {
-    this.seconds += 60;
-    memory.patch(requestKey(requestId), {
-      ...{ status: 'failed', refundThousandths: DEBIT, finishedAt: isoOf(this.seconds) },
-      error: { code: 'provider_error', message: 'It broke.' },
-      refundEntryNumber: this.number + 1,
-    });
-    this.entry('refund', DEBIT, requestId);
-  }
-
-  succeed(requestId: string): void {
-    this.seconds += 60;
-    memory.patch(requestKey(requestId), {
-      ...{ status: 'succeeded', costThousandths: DEBIT, finishedAt: isoOf(this.seconds) },
-    });
-  }
-
-  lose(requestId: string): void {
-    memory.remove(requestKey(requestId));
-    const at = this.open.indexOf(requestId);
-    if (at >= 0) this.open.splice(at, 1);
-    this.all.splice(this.all.indexOf(requestId), 1);
-  }
-
-  topUp(): void {
-    this.seconds += 60;
-    this.entry('topup', DEBIT, 'invoice');
-  }
-}
 
 const clock = new StoppedClock(atSeconds(0));
 const verifyInParts = async (entriesAtOnce: number, hasTime: () => boolean = () => true) => {
@@ -122,7 +48,7 @@ const aHistory = fc.record({
 });
 type Step = (typeof STEPS)[number] | (typeof ROGUE)[number];
 
-const perform = (writer: Writer, step: Step, which: number): void => {
+const perform = (writer: LedgerWriter, step: Step, which: number): void => {
   const { open, all } = writer;
   const any = all[which % Math.max(1, all.length)];
   // Most end soon, some stay open for long.
@@ -151,7 +77,7 @@ const perform = (writer: Writer, step: Step, which: number): void => {
 
 const given = ({ steps, rogue }: { steps: [Step, number][]; rogue: [number, Step, number][] }): void => {
   memory.reset();
-  const writer = new Writer();
+  const writer = new LedgerWriter();
   writer.topUp();
   for (const [index, [step, which]] of steps.entries()) {
     perform(writer, step, which);
@@ -187,14 +113,14 @@ describe('a ledger that is verified part by part', () => {
   });
 
   test('is continued from where the run was cut, without reading again what was verified', async () => {
-    const writer = new Writer();
+    const writer = new LedgerWriter();
     for (let entry = 0; entry < 500; entry++) writer.topUp();
 
     expect(await verifyInParts(100, onePart())).toEqual({ problems: [], entries: 500, runs: 6 });
   });
 
   test('reports a problem once, in the part that has it', async () => {
-    const writer = new Writer();
+    const writer = new LedgerWriter();
     const [failed = '', lost = ''] = [writer.create(), writer.create()];
     for (let entry = 0; entry < 200; entry++) writer.topUp();
     writer.fail(failed);
@@ -219,7 +145,7 @@ describe('a ledger that is verified part by part', () => {
   test.each([1, 50, 1_000])(
     'has a request without a debit that is newer than all of its entries, in parts of %i',
     async (count) => {
-      const writer = new Writer();
+      const writer = new LedgerWriter();
       for (let entry = 0; entry < 50; entry++) writer.topUp();
       const requestId = writer.create(false);
 
@@ -230,7 +156,7 @@ describe('a ledger that is verified part by part', () => {
   );
 
   test('reports once a request whose debit is the last entry of its part', async () => {
-    const writer = new Writer();
+    const writer = new LedgerWriter();
     for (let entry = 0; entry < 49; entry++) writer.topUp();
     const requestId = writer.create();
     writer.fail(requestId);
@@ -245,7 +171,7 @@ describe('a ledger that is verified part by part', () => {
   test.each([1, 1_000])(
     'has a request that was refunded and never debited, in parts of %i',
     async (count) => {
-      const writer = new Writer();
+      const writer = new LedgerWriter();
       const requestId = writer.create(false);
       writer.fail(requestId);
 
@@ -256,7 +182,7 @@ describe('a ledger that is verified part by part', () => {
   );
 
   test('has no request past its retention whose refund is in another part than its debit', async () => {
-    const writer = new Writer();
+    const writer = new LedgerWriter();
     const swept = writer.create();
     for (let entry = 0; entry < 200; entry++) writer.topUp();
     writer.fail(swept);
@@ -268,7 +194,7 @@ describe('a ledger that is verified part by part', () => {
   });
 
   test('does not take the entry of another request for one that names it', async () => {
-    const writer = new Writer();
+    const writer = new LedgerWriter();
     const [one, other] = [writer.create(), writer.create()];
     for (let entry = 0; entry < 200; entry++) writer.topUp();
     writer.fail(one);
@@ -283,7 +209,7 @@ describe('a ledger that is verified part by part', () => {
   });
 
   test('reads each request once, and no more entries than it has and its requests name elsewhere', async () => {
-    const writer = new Writer();
+    const writer = new LedgerWriter();
     for (let request = 0; request < 500; request++) writer.fail(writer.create());
     memory.client.resetHistory();
 

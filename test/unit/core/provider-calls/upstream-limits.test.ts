@@ -116,6 +116,18 @@ describe('what a request asks for is taken', () => {
   });
 
   test.each([
+    ['z-image-turbo', ['512x511', '2048x2049'], ['512x512', '2048x2048']],
+    ['bytedance/seedream/v5/pro', ['1024x1023', '2048x2049'], ['1024x1024', '2048x2048']],
+    ['alibaba/qwen-image-3', ['512x511', '2048x2049'], ['512x512', '2048x2048']],
+    ['fal-ai/z-image/turbo', ['2048x2049'], ['256x256', '2048x2048']],
+  ])('for images of %s by their pixels: none of %j, all of %j', (upstreamModel, untaken, taken) => {
+    const takes = (size: string): boolean =>
+      takesRequest(limitsOf({ upstreamModel }), anImageRequest({ size }));
+
+    expect([...untaken, ...taken].filter(takes)).toEqual(taken);
+  });
+
+  test.each([
     [{ resolution: '480p' }, { resolutions: ['720p', '1080p'] }, false],
     [{ resolution: '720p' }, { resolutions: ['720p', '1080p'] }, true],
     [{ ratio: '3:4' }, { ratios: ['16:9'] }, false],

@@ -1,5 +1,5 @@
-import { describe, expect, test } from '@jest/globals';
-import type { ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
+import { describe, expect, jest, test } from '@jest/globals';
+import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import { requestKey } from '../../../../core/table/keys.ts';
 import { VIDEO_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
@@ -39,6 +39,18 @@ describe('a check of an unfinished task', () => {
       expect(checks.map(({ kind }) => kind)).toEqual([status === 'failed' ? 'done' : 'open']);
     }),
   );
+
+  test('leaves it to another release, however late, while only that one knows its status', () =>
+    withEnvironment({ VIDEO_DEADLINE_SECONDS: '600' }, async () => {
+      waiting();
+      memory.patch(requestKey(VIDEO_ID), { status: 'parked' });
+
+      const { checks, provider } = await check(630);
+
+      expect(checks.map(({ kind }) => kind)).toEqual(['open']);
+      expect(provider.query).not.toHaveBeenCalled();
+      expect(memory.get(requestKey(VIDEO_ID))).toMatchObject({ status: 'parked' });
+    }));
 
   test('queries it, writes nothing, and says when to query it next', async () => {
     waiting();
@@ -84,6 +96,17 @@ describe('a check of an unfinished task', () => {
 
     expect(provider.query.mock.calls.map(([taskId]) => taskId)).toEqual(['task-1', 'task-2', 'task-1']);
     expect(executions.woken).toHaveLength(1);
+  });
+
+  test('names its unfinished tasks alone to a provider that lists them', async () => {
+    waiting();
+    request.withAttempt({ call: 1, ...accepted('task-2'), outcome: aDone('b') });
+    request.withAttempt({ call: 2, ...accepted('task-3') });
+    const provider = { ...answering(WAITING), list: jest.fn<NonNullable<Provider['list']>>() };
+
+    const [checked] = await checkDueItems(4, leadingTo(provider));
+
+    expect(checked).toMatchObject({ rest: { listed: { taskIds: ['task-1', 'task-3'] } } });
   });
 
   test('waits for the outcome of a call that is being made', async () => {

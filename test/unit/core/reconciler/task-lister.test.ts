@@ -18,7 +18,7 @@ const aLister = (
   told: (number: number) => Partial<TaskListing & { kind: 'listed' }> | TaskListing,
   { againMs = (): number => 100_000, calls = 1, endMs = 60_000 } = {},
 ) => {
-  let nowMs = START;
+  let [nowMs, pauses] = [START, 0];
   const [lists, checks]: [number[], [name: string, isNamed: boolean, afterMs: number][]] = [[], []];
   const list = jest.fn(async (ids: readonly string[], inTurn: InTurn) => {
     lists.push(nowMs - START);
@@ -42,6 +42,7 @@ const aLister = (
     nowMs: () => nowMs,
     keepGoing: () => nowMs < START + endMs,
     pause: async (milliseconds) => {
+      if (pauses++ > 1_000) throw new Error('It lists for ever.');
       nowMs += milliseconds;
     },
     kept: () => kept.filter(({ isBeingChecked }) => !isBeingChecked),

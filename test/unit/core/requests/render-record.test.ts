@@ -2,7 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { ImageItem, RequestRecord, VideoItem } from '../../../../core/requests/records.ts';
 import { recordUrl, renderQueued, renderRecord } from '../../../../core/requests/render-record.ts';
-import type { ImageRequest, StoredRequest, VideoRequest } from '../../../../core/requests/request-rules.ts';
+import type {
+  ImageRequest,
+  StoredOutput,
+  StoredRequest,
+  VideoRequest,
+} from '../../../../core/requests/request-rules.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import {
   anImageRequest,
@@ -121,6 +126,29 @@ describe('an image of a record', () => {
       expiresAt: EXPIRES_AT,
       error: { code: 'storage_failed' },
     });
+  });
+
+  test.each<[Partial<StoredOutput>, string]>([
+    [{ width: 1_280, height: undefined }, '1280x2048'],
+    [{ width: undefined, height: 720 }, '2048x720'],
+  ])('of which %j is measured has the size %s', (measured, size) => {
+    const outputs = [aStoredOutput(0, measured)];
+
+    expect(imagesOf(render(aSucceeded({ size: '2K', outputs })))[0]).toMatchObject({ size });
+  });
+
+  test('that carries marks of origin says so', () => {
+    const outputs = [aStoredOutput(0, { provenance: { c2pa: true } }), aStoredOutput(1)];
+    const [marked, plain] = imagesOf(render(aSucceeded({ outputs })));
+
+    expect(marked).toMatchObject({ provenance: { c2pa: true } });
+    expect(marked).not.toHaveProperty('c2pa');
+    expect(plain).not.toHaveProperty('provenance');
+  });
+
+  test.each([0, 7])('was made with the seed %i that its provider reports', (reportedSeed) => {
+    expect(render(aSucceeded({ reportedSeed }))).toMatchObject({ seed: reportedSeed });
+    expect(render(aSucceeded())).not.toHaveProperty('seed');
   });
 
   test('that names a file of another request gets no URL', () => {

@@ -1,8 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { isRemoved, removalTime, statusAt } from '../../../../core/requests/request-rules.ts';
+import {
+  clipsOf,
+  gotAll,
+  isRemoved,
+  removalTime,
+  routesOfRequest,
+  type StoredRequest,
+  statusAt,
+} from '../../../../core/requests/request-rules.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
-import { anImageRequest } from '../../builders/entities.ts';
+import { anImageRequest, aStoredOutput, aStoredVideo, aVideoRequest } from '../../builders/entities.ts';
 
 const EXPIRES_AT = atSeconds(3600).toISOString();
 
@@ -54,4 +62,28 @@ describe('a request past retention', () => {
   ])('that ended at %s is removed %p days later, at %s: whole seconds, never early', (endedAt, days, at) => {
     expect(removalTime(endedAt, days)).toBe(Date.parse(at) / 1000);
   });
+});
+
+test.each<[string, StoredRequest, boolean]>([
+  ['an image of one', anImageRequest({ status: 'succeeded', outputs: [aStoredOutput(0)] }), true],
+  ['an image of two', anImageRequest({ status: 'succeeded', images: 2, outputs: [aStoredOutput(0)] }), false],
+  ['a video', aVideoRequest({ status: 'succeeded', outputs: [aStoredVideo()] }), true],
+  ['no video', aVideoRequest({ status: 'succeeded' }), false],
+  ['an image, but has not ended', anImageRequest({ status: 'processing' }), false],
+])('a request that got %s has all or not: %#', (_, request, expected) => {
+  expect(gotAll(request)).toBe(expected);
+});
+
+test('a request may be at its route and at those where it was', () => {
+  const assignment = { route: 'fal/one', number: 2 };
+
+  expect(routesOfRequest({ assignment, formerRoutes: ['fal/zero'] })).toEqual(['fal/one', 'fal/zero']);
+  expect(routesOfRequest({ assignment })).toEqual(['fal/one']);
+  expect(routesOfRequest({})).toEqual([]);
+});
+
+test('a video has copies of its reference videos, if any, and an image has none', () => {
+  expect(clipsOf(aVideoRequest({ clips: ['clips/1'] }))).toEqual(['clips/1']);
+  expect(clipsOf(aVideoRequest())).toEqual([]);
+  expect(clipsOf(anImageRequest())).toEqual([]);
 });
