@@ -89,8 +89,7 @@ export class Fal extends HttpProvider {
   }
 
   protected readCreation(answer: Answered, { path }: ProviderCall): ProviderAnswer {
-    const isTaken = answer.status >= 200 && answer.status < 300;
-    const task = isTaken ? readBody(Submitted, answer.body) : undefined;
+    const task = answer.status < 300 ? readBody(Submitted, answer.body) : undefined;
     if (task) return { kind: 'accepted', taskId: `${applicationOf(path)}/${task.request_id}` };
     return refusedCreation(this.id, answer, falErrorOf(answer), FAL_ERRORS);
   }

@@ -201,10 +201,6 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'A tick at the end of a run begins no call.',
   ],
   [
-    'boundary moved in core/admission/admission.ts startWith: waitMs > 0 => waitMs >= 0',
-    'It then pauses for no time.',
-  ],
-  [
     'boundary moved in core/waiting/receive-callback.ts planned: waitMs > 0 => waitMs >= 0',
     'It then pauses for no time.',
   ],
@@ -333,5 +329,21 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
   [
     'boundary moved in core/table/table.ts queryFrom: left > NEAR => left >= NEAR',
     'It then counts 400 items that it could have read: the page is the same.',
+  ],
+  [
+    "effects reordered in functions/openai/make-images.ts received: …account; const { now } = request; const asked = await read(request); const models = await loadNamed… => …account; const { now } = request; const models = await loadNamedModels('image', account, now); cons…",
+    'Neither depends on the other.',
+  ],
+  [
+    'boundary moved in functions/openai/make-images.ts awaitImages: clock.now() >= until => clock.now() > until',
+    'The pauses between checks never add up to whole seconds.',
+  ],
+  [
+    'effects reordered in functions/openai/models.ts listModelNames: { const offered = await listOffered(account, now); const settings = await currentModelSettings(now);… => { const settings = await currentModelSettings(now); const offered = await listOffered(account, now);…',
+    'Neither depends on the other.',
+  ],
+  [
+    'effects reordered in functions/openai/models.ts loadNamedModels: { const names = await listModelNames(account, now); const settings = await currentModelSettings(now)… => { const settings = await currentModelSettings(now); const names = await listModelNames(account, now)…',
+    'Neither depends on the other.',
   ],
 ]);

@@ -10,8 +10,10 @@ import {
   ValidationError,
 } from '../../../core/errors.ts';
 import { logger } from '../../../core/observability.ts';
-import { apiHandler, json } from '../../../functions/http/api-handler.ts';
+import { apiHandler, json, streamingHandler } from '../../../functions/http/api-handler.ts';
+import { openAiErrorResponse } from '../../../functions/openai/errors.ts';
 import { aLambdaContext, anApiEvent, read } from '../builders/api-events.ts';
+import type { Handler } from '../builders/route-world.ts';
 
 const logged = jest.spyOn(logger, 'error');
 beforeEach(() => {
@@ -159,5 +161,30 @@ describe('an error', () => {
   ])('has a literal name that a bundle does not rename: $name', (error) => {
     expect(Object.hasOwn(error, 'name')).toBe(true);
     expect(error.name).toMatch(/Error$/);
+  });
+});
+
+describe('a route whose response is streamed', () => {
+  const lambda = globalThis as { awslambda?: { streamifyResponse?: unknown } };
+  const streaming = () =>
+    streamingHandler(async () => json(200, { ok: 1 }), openAiErrorResponse) as unknown as Handler;
+
+  test('is handed to the runtime of Lambda, which alone streams', () => {
+    const streamifyResponse = jest.fn((handler: unknown) => handler);
+    lambda.awslambda = { streamifyResponse };
+    streaming();
+    delete lambda.awslambda;
+
+    expect(streamifyResponse).toHaveBeenCalledTimes(1);
+  });
+
+  test('returns its response elsewhere', async () => {
+    for (const runtime of [undefined, {}]) {
+      if (runtime) lambda.awslambda = runtime;
+      const { status, body } = read(await streaming()(anApiEvent(), aLambdaContext()));
+      delete lambda.awslambda;
+
+      expect([status, body]).toEqual([200, { ok: 1 }]);
+    }
   });
 });

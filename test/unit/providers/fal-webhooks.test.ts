@@ -24,6 +24,7 @@ const aCallback = ({
   by = FIRST,
   seconds = 0,
   requestId = 'r-1',
+  userId = 'user-1',
   body = JSON.stringify(BODY),
   time = String(at(seconds).getTime() / 1000),
   change = {},
@@ -32,15 +33,16 @@ const aCallback = ({
   seconds: number;
   time: string;
   requestId: string;
+  userId: string;
   body: string;
-  change: Record<string, string>;
+  change: Record<string, string | undefined>;
 }> = {}) => {
   const hash = createHash('sha256').update(body).digest('hex');
-  const message = [requestId, 'user-1', time, hash].join('\n');
+  const message = [requestId, userId, time, hash].join('\n');
   const { body: sent = body, ...headers } = change;
-  const values: Record<string, string> = {
+  const values: Record<string, string | undefined> = {
     'request-id': requestId,
-    'user-id': 'user-1',
+    'user-id': userId,
     timestamp: time,
     signature: sign(null, Buffer.from(message), by.privateKey).toString('hex'),
     ...headers,
@@ -113,8 +115,22 @@ describe('a callback of fal', () => {
     ['has no request', { change: { 'request-id': '' } }],
     ['is no JSON', { body: 'garbage' }],
     ['is signed by somebody else', { by: FOREIGN }],
+    ['is signed for no user', { userId: '', change: { 'user-id': undefined } }],
+    [
+      'is signed for no request, neither in its header nor in its body',
+      { requestId: '', body: 'garbage', change: { 'request-id': undefined } },
+    ],
+    ['has no time', { time: '', change: { timestamp: undefined } }],
   ])('that %s is forged', async (_, given) => {
     expect(await check(aCallback(given))).toBe('forged');
+  });
+
+  test('with more than a signature is forged, and is compared with no key', async () => {
+    const { header, body } = aCallback();
+    const more = (name: string) => (name.endsWith('signature') ? `${header(name)}zz` : header(name));
+
+    expect(await check({ header: more, body })).toBe('forged');
+    expect(server.requests).toEqual([]);
   });
 
   test('signed by a new key is genuine, once the keys are a minute old', async () => {
