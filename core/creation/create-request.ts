@@ -93,8 +93,7 @@ export const finishCreation = async (creation: PreparedCreation | RepeatedCreati
 
 /** The error of a creation. A refusal for want of balance is reported to the account's webhook. */
 const reported = async (error: unknown, account: Account, now: Date): Promise<unknown> => {
-  if (error instanceof PaymentRequiredError && account.balanceWebhook)
-    await tellExhausted(account, error, now);
+  if (error instanceof PaymentRequiredError) await tellExhausted(account, error, now);
   return error;
 };
 

@@ -201,10 +201,6 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'A tick at the end of a run begins no call.',
   ],
   [
-    'boundary moved in core/admission/admission.ts startWith: waitMs > 0 => waitMs >= 0',
-    'It then pauses for no time.',
-  ],
-  [
     'boundary moved in core/waiting/receive-callback.ts planned: waitMs > 0 => waitMs >= 0',
     'It then pauses for no time.',
   ],

@@ -105,6 +105,13 @@ describe('a creation that races another process', () => {
     expect(memory.calls()).toEqual({});
   });
 
+  test('is not made for an end-user that cannot be read', async () => {
+    meanwhile(() => memory.put(endUserKey(ACCOUNT_ID, EMAIL), { ...anEndUser(), createdAt: 7 }));
+
+    await expect(create()).rejects.toMatchObject({ name: 'OutcomeUnknownError', code: 'internal_error' });
+    nothingKept(anEndUser().totalRequests);
+  });
+
   test('is refused when its account was blocked', async () => {
     meanwhile(() => memory.patch(accountKey(ACCOUNT_ID), { blockedAt: NOW.toISOString() }));
 

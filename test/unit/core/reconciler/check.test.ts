@@ -16,6 +16,7 @@ import {
   putRequest,
   VIDEO_ID,
 } from '../../builders/entities.ts';
+import { withEnvironment } from '../../builders/environment.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
 import {
   at,
@@ -150,6 +151,21 @@ describe('a check of other work', () => {
     expect((await check(100)).checks).toEqual([later]);
 
     expect(dueKeyOf(VIDEO_ID)).toEqual(dueListing('EXPIRE', VIDEO_ID, at(1000)));
+  });
+
+  test.each([
+    ['45 s', {}, 45],
+    ['2 s, while it may hold a permit that others wait for', { maxRunning: 1 }, 2],
+  ])('checks a request that ended during a call again after %s', (_, limits, seconds) => {
+    const route = { provider: 'modelstudio', upstreamModel: 'wan', ...limits };
+    return withEnvironment({ MODEL_ROUTES: JSON.stringify({ 'xW3.0s': route }) }, async () => {
+      const assignment = { route: 'modelstudio/wan', number: 1 };
+      putRequest(memory, aVideoRequest({ status: 'failed', finishedAt: at(0), assignment }));
+      request.withAttempt({ taskId: undefined, outcome: undefined });
+      dueAt(0);
+
+      expect((await check(10)).checks).toEqual([openUntil(10 + seconds)]);
+    });
   });
 
   test('resumes an interrupted deletion, and closes it once everything is removed', async () => {

@@ -7,9 +7,9 @@ import { systemClock } from '../../../../core/time.ts';
 import { ACCOUNT_ID, aVideoRequest, putRequest, VIDEO_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
-import { at, ended, executions, givenWaiting, listed, memory } from '../../builders/reconciling.ts';
+import { at, dueKeyOf, ended, executions, givenWaiting, listed, memory } from '../../builders/reconciling.ts';
 import { aRequestId } from '../../builders/request-ids.ts';
-import { beginRun, elapsed, passing, wait } from '../../builders/runs.ts';
+import { beginRun, elapsed, passing, run, wait } from '../../builders/runs.ts';
 import { answering } from '../../builders/waiting-request.ts';
 import { idle } from './a-run.ts';
 
@@ -79,10 +79,23 @@ test.each<[string, () => Promise<unknown>]>([
   ],
   ['lists tasks', () => passing(beginRun(listing(Number.POSITIVE_INFINITY, 'list')))],
   ['queries a task that a list does not name', () => passing(beginRun(listing(55, 'query')))],
-])('a run that %s at its end ends once that has ended: its process may be frozen', async (_, run) => {
+])('a run that %s at its end ends once that has ended: its process may be frozen', async (_, toEnd) => {
   endedAt = 0;
 
-  await run();
+  await toEnd();
 
   expect(endedAt).toBeCloseTo(ENDS_AT, 1);
+});
+
+test('a run whose call never ends waits 40 s for it, and leaves the rest to the next one', async () => {
+  const [hanging, other] = [givenWaiting(-2), givenWaiting(-1)];
+  const provider = answering({ kind: 'waiting' });
+  provider.query.mockImplementation((taskId) =>
+    taskId === hanging ? new Promise(() => undefined) : Promise.resolve({ kind: 'waiting' }),
+  );
+
+  expect(await run(leadingTo(provider))).toBe(59 + 40);
+
+  expect(dueKeyOf(hanging)).toEqual(listed('CHECK', -2, hanging));
+  expect(String(dueKeyOf(other).GSI1SK) > at(59)).toBe(true);
 });
