@@ -346,4 +346,8 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'effects reordered in functions/openai/models.ts loadNamedModels: { const names = await listModelNames(account, now); const settings = await currentModelSettings(now)… => { const settings = await currentModelSettings(now); const names = await listModelNames(account, now)…',
     'Neither depends on the other.',
   ],
+  [
+    "effects reordered in functions/openai/create-video.ts createOpenAiVideo: …; const { now, route } = request; const asked = await readVideoCall(request); const models = await … => …; const { now, route } = request; const models = await loadNamedModels('video', account, now); cons…",
+    'Neither depends on the other.',
+  ],
 ]);
