@@ -169,10 +169,7 @@ export const requiredText = () => z.string().check(z.minLength(1));
 export const readBody = <Schema extends z.core.$ZodType>(
   schema: Schema,
   body: unknown,
-): z.output<Schema> | undefined => {
-  const read = z.safeParse(schema, body);
-  return read.success ? read.data : undefined;
-};
+): z.output<Schema> | undefined => z.safeParse(schema, body).data;
 
 /** Deeper parts of a body, and more fields of an object, are left out of its shape. */
 const MAX_DEPTH = 5;

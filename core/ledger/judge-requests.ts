@@ -19,7 +19,8 @@ export interface LedgerPart {
 
 /**
  * The problems between the entries of a part and their requests, and the problems of requests created in the part's time without
- * a debit. If the part holds only a request's refund, the request is judged in the part that holds its debit.
+ * a debit. If the part holds only a request's refund, or was begun in the millisecond of the creation, the request is judged in the
+ * part that holds its debit.
  *
  * 1. List the requests created in the part's time from the account's index, and the requests that the entries name: the index may
  *    lack new requests, and lacks deleted requests.
@@ -43,8 +44,8 @@ export const judgeRequests = async (
   const judged = [...new Set([...listed, ...entriesByRequest.keys()])].flatMap((requestId) => {
     const request = requests.get(requestId);
     const own = entriesByRequest.get(requestId) ?? [];
-    const hasOnlyRefund = own.length > 0 && own.every(({ number }) => number === request?.refundEntryNumber);
-    if (hasOnlyRefund && createdFrom !== undefined && creationTimeOf(requestId) <= createdFrom) return [];
+    const hasNoDebit = own.every(({ number }) => number === request?.refundEntryNumber);
+    if (hasNoDebit && createdFrom !== undefined && creationTimeOf(requestId) <= createdFrom) return [];
     if (!request && own.length === 0) return [];
     const numbers = request ? entryNumbersOf(request) : [];
     const otherNumbers = numbers.filter((number) => own.every((entry) => entry.number !== number));

@@ -323,6 +323,14 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'Neither depends on the other, and a repeated run does both.',
   ],
   [
+    'boundary moved in core/table/table.ts queryFrom: calls > MAX_CALLS => calls >= MAX_CALLS',
+    'It then gives up after 499 calls.',
+  ],
+  [
+    'boundary moved in core/table/table.ts queryFrom: left > NEAR => left >= NEAR',
+    'It then counts 400 items that it could have read: the page is the same.',
+  ],
+  [
     "effects reordered in functions/openai/make-images.ts received: …account; const { now } = request; const asked = await read(request); const models = await loadNamed… => …account; const { now } = request; const models = await loadNamedModels('image', account, now); cons…",
     'Neither depends on the other.',
   ],
@@ -336,6 +344,10 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
   ],
   [
     'effects reordered in functions/openai/models.ts loadNamedModels: { const names = await listModelNames(account, now); const settings = await currentModelSettings(now)… => { const settings = await currentModelSettings(now); const names = await listModelNames(account, now)…',
+    'Neither depends on the other.',
+  ],
+  [
+    "effects reordered in functions/openai/create-video.ts createOpenAiVideo: …; const { now, route } = request; const asked = await readVideoCall(request); const models = await … => …; const { now, route } = request; const models = await loadNamedModels('video', account, now); cons…",
     'Neither depends on the other.',
   ],
 ]);

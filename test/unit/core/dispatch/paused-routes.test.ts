@@ -125,6 +125,22 @@ describe('a route that is paused', () => {
     expect(attempts()).toMatchObject([{ passedOver: [{ route: FIRST, why: 'another request tries it' }] }]);
   });
 
+  test('is queued at without a permit when another request is first to try it, and there is no other', async () => {
+    const two = new TwoRoutes();
+    two.configure(FIRST, { maxRunning: 1 });
+    two.pause(FIRST, { forSeconds: -1 });
+    two.pause(SECOND, { forSeconds: 300 });
+    const limit = () => memory.get(routeLimitKey(FIRST));
+    memory.beforeCall = () => {
+      if (limit()?.used === 1) memory.patch(routeStateKey(FIRST), { pausedUntil: two.in(60) });
+    };
+
+    expect(await two.dispatch()).toMatchObject({ next: 'queue', route: FIRST });
+
+    expect(two.called).toEqual([]);
+    expect(limit()).toMatchObject({ used: 0 });
+  });
+
   test('with all others lets a request wait at its route, without a permit', async () => {
     const two = new TwoRoutes();
     two.configure(FIRST, { maxRunning: 1 });

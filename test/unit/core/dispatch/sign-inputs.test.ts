@@ -28,9 +28,10 @@ describe('a request as its provider gets it', () => {
     const url = 'https://pictures.example.com/a.png?x=1';
     const request = anImageRequest({ references: [OUTPUT, url], inputsExpireAt: at(100_000) });
 
-    const { references } = await withSignedInputs(request, DEADLINE);
+    const sent = await withSignedInputs(request, DEADLINE);
 
-    expect(references.map(signedAs)).toEqual([[OUTPUT, seconds(at(900))], url]);
+    expect(sent.references.map(signedAs)).toEqual([[OUTPUT, seconds(at(900))], url]);
+    expect(sent).toStrictEqual({ ...request, references: sent.references });
     expect(request.references).toEqual([OUTPUT, url]);
   });
 

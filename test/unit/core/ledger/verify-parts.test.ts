@@ -168,6 +168,18 @@ describe('a ledger that is verified part by part', () => {
     expect(problems.map(({ kind }) => kind)).toEqual(['refund_amount']);
   });
 
+  test('reports once a request whose only entry is the last of its part', async () => {
+    const writer = new LedgerWriter();
+    for (let entry = 0; entry < 49; entry++) writer.topUp();
+    const requestId = writer.create();
+    for (let entry = 0; entry < 100; entry++) writer.topUp();
+    memory.patch(requestKey(requestId), { debitThousandths: DEBIT + 1 });
+
+    const { problems } = await verifyInParts(50);
+
+    expect(problems.map(({ kind }) => kind)).toEqual(['debit_amount']);
+  });
+
   test.each([1, 1_000])(
     'has a request that was refunded and never debited, in parts of %i',
     async (count) => {

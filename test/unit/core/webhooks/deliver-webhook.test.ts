@@ -1,8 +1,9 @@
-import { describe, expect, jest, test } from '@jest/globals';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
 import { listWebhookAttempts } from '../../../../core/deliveries/webhook-attempts.ts';
 import { logger } from '../../../../core/observability.ts';
-import { accountKey, requestKey } from '../../../../core/table/keys.ts';
+import { accountKey, requestKey, webhookAttemptPartition } from '../../../../core/table/keys.ts';
 import { deliverWebhook } from '../../../../core/webhooks/deliver-webhook.ts';
 import { newDeliverySuffix } from '../../../../core/webhooks/webhook-rules.ts';
 import { atSeconds, NOW, StoppedClock, tickingClock } from '../../builders/clocks.ts';
@@ -60,6 +61,42 @@ describe('an attempt', () => {
         status: 204,
       }),
     ]);
+  });
+});
+
+describe('the record of an attempt', () => {
+  /** Fails the writes of the record as a busy table, as long as `isBusy` says. */
+  const whileBusy = (isBusy: () => boolean) =>
+    memory.client.on(UpdateCommand).callsFake((input) => {
+      const isRecord = input.Key.PK === webhookAttemptPartition(REQUEST_ID);
+      if (isRecord && isBusy()) throw Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
+      return memory.update(input);
+    });
+  beforeEach(() => {
+    jest.spyOn(Math, 'random').mockReturnValue(0);
+  });
+  afterEach(() => {
+    jest.mocked(Math.random).mockRestore();
+  });
+
+  test('is written again when the table is busy', async () => {
+    let tries = 0;
+    whileBusy(() => ++tries < 3);
+
+    expect(await deliver()).toEqual({ next: 'stop' });
+    expect(await listWebhookAttempts(REQUEST_ID)).toMatchObject([{ number: 1, status: 204 }]);
+  });
+
+  test('is given up after 10 s', async () => {
+    const clock = new StoppedClock();
+    let tries = 0;
+    whileBusy(() => {
+      if (++tries > 1) clock.advance(5);
+      return true;
+    });
+
+    await expect(deliver(undefined, { clock })).rejects.toThrow('slow down');
+    expect([tries, receiver.received.length]).toEqual([3, 1]);
   });
 });
 

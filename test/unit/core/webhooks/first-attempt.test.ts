@@ -87,6 +87,20 @@ describe('the first attempt', () => {
     expect(await deliver(undefined, { clock: new StoppedClock(atSeconds(40)) })).toEqual({ next: 'stop' });
   });
 
+  test('that is put off until its delivery is given up leaves the due list, without an execution', async () => {
+    const days = 14;
+    memory.put(webhookHostKey(ACCOUNT_ID, hostDigest(receiver.url)), {
+      ...{ hangs: 1, notBefore: atSeconds(days * 86_400 + 30).toISOString() },
+      ttl: NOW.getTime() / 1000 + 2 * days * 86_400,
+    });
+
+    await first(new StoppedClock(atSeconds(days * 86_400)));
+
+    expect(receiver.connections).toBe(0);
+    expect(started()).toEqual([]);
+    expect(due()).toBeUndefined();
+  });
+
   test('is made once, and starts one execution, however often it is asked for', async () => {
     receiver.respond = answering(503);
 
