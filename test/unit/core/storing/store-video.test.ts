@@ -89,6 +89,16 @@ describe('a video that is not stored', () => {
     nothingStored();
   });
 
+  test.each([1, 11, 12, 13, 100])('because it ends after %i bytes is fetched again', async (sizeBytes) => {
+    const file = await aVideo({ layout: 'index-last', seconds: 2 });
+
+    await expect(store(file.subarray(0, sizeBytes))).rejects.toMatchObject({
+      name: 'FileUnavailableError',
+      fault: 'cut-off',
+    });
+    nothingStored();
+  });
+
   test('because its end is missing is fetched again', async () => {
     const file = await aVideo({ layout: 'index-last', seconds: 2 });
 
