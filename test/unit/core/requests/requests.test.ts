@@ -129,6 +129,7 @@ describe('a request', () => {
 
     expect(toRequest(image)).toEqual(anImageRequest());
     expect(() => toRequest({ ...image, status: 4 })).toThrow();
+    expect(() => toRequest({ ...image, status: undefined })).toThrow();
     expect(() => toRequest({ ...image, kind: 'audio' })).toThrow();
     expect(() => toRequest({ ...image, kind: 'video' })).toThrow();
     expect(() =>
