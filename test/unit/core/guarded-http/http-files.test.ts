@@ -182,7 +182,9 @@ describe('a file in an encoding that was not asked for', () => {
       response.writeHead(200, { 'content-encoding': 'rot13' }).write(Buffer.alloc(2 * 1024 * 1024));
     };
 
-    await expect(open(server.url)).rejects.toMatchObject(unavailable('final'));
+    // No time limit ends it.
+    const opened = open(server.url, new AbortController().signal);
+    await expect(opened).rejects.toMatchObject(unavailable('final'));
     await closed.promise;
   });
 
