@@ -1,4 +1,6 @@
 import { type ChildProcess, execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Planting } from './mutant.ts';
 import type { Copy } from './plant.ts';
 
@@ -93,8 +95,15 @@ export const lintFinding = ({ exitCode, text, timedOut }: Ended): Finding => {
 /** What a change leaves unused is no reason to refuse the change: whoever made such a change would clean up, too. */
 const NO_BUILD = ['--noEmit', '--noUnusedLocals', 'false', '--noUnusedParameters', 'false'];
 
-const checkTypes = async (copy: Copy): Promise<Finding> =>
-  typesFinding(await runNode(copy, ['node_modules/typescript/bin/tsc', ...NO_BUILD], TYPES_LIMIT_MS));
+/** The packages are left out: the copy's modules lead to those of the work tree, and nothing may be declared twice. */
+const PLANTED_IN = { extends: './tsconfig.json', include: ['core', 'functions', 'providers', 'lib'] };
+
+const checkTypes = async (copy: Copy): Promise<Finding> => {
+  const project = join(copy.root, 'tsconfig.planted.json');
+  writeFileSync(project, JSON.stringify(PLANTED_IN));
+  const args = ['node_modules/typescript/bin/tsc', '-p', project, ...NO_BUILD];
+  return typesFinding(await runNode(copy, args, TYPES_LIMIT_MS));
+};
 
 /** Reads what the compiler said. */
 export const typesFinding = ({ exitCode, text, timedOut }: Ended): Finding => {
