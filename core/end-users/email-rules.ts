@@ -50,7 +50,7 @@ export const isEmail = (email: string): boolean =>
   email.indexOf('@') <= 64 &&
   !INVISIBLE.test(email) &&
   EMAIL.test(email) &&
-  !PUNYCODE_LABEL.test(email.slice(email.indexOf('@') + 1));
+  !PUNYCODE_LABEL.test(email.slice(email.indexOf('@')));
 
 /** A required email address, normalized. */
 export const emailField = () => normalizedEmail(text());

@@ -19,10 +19,8 @@ const shortSideOf = (resolution: string): number | undefined => {
 /** The pixels of a video by resolution and ratio, its sides even; undefined for a ratio that the inputs decide. */
 export const videoDimensions = (resolution: string, ratio = ''): Dimensions | undefined => {
   const short = shortSideOf(resolution);
-  const [, across, down] = /^(\d{1,2}):(\d{1,2})$/.exec(ratio) ?? [];
-  if (short === undefined || across === undefined || down === undefined) return undefined;
-  const [wide, high] = [Number(across), Number(down)];
-  if (wide === 0 || high === 0) return undefined;
+  const [wide, high] = (/^(\d{1,2}):(\d{1,2})$/.exec(ratio) ?? []).slice(1).map(Number);
+  if (short === undefined || !wide || !high) return undefined;
   const long = 2 * Math.round((short * Math.max(wide, high)) / Math.min(wide, high) / 2);
   return wide >= high ? { width: long, height: short } : { width: short, height: long };
 };

@@ -49,6 +49,18 @@ describe('verifying a ledger', () => {
     expect(await verifyLedger(accounts, clock)).toEqual({ accounts: 2, entries: 9, problems: [] });
   });
 
+  test('reports problems in the order of the accounts, whichever ledger takes longer', async () => {
+    await givenOneOfEach();
+    memory.itemsPerQuery = 1;
+    memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 1 });
+    const other = anAccount({ accountId: 'acc_2', balanceThousandths: 7, ledgerEntries: 0 });
+    memory.put(accountKey('acc_2'), other);
+
+    const { problems: found } = await verifyLedger([{ accountId: ACCOUNT_ID }, { accountId: 'acc_2' }], clock);
+
+    expect(found.map(({ accountId }) => accountId)).toEqual([ACCOUNT_ID, 'acc_2']);
+  });
+
   test('finds requests that the index does not list yet', async () => {
     await givenOneOfEach();
     for (const number of [1, 3]) {
