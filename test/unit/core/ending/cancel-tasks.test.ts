@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { closeRequest } from '../../../../core/ending/close-request.ts';
 import { endRequest } from '../../../../core/ending/end-request.ts';
 import { failed, failedBeforeStoring } from '../../../../core/ending/failed.ts';
 import { settled } from '../../../../core/ending/settled.ts';
@@ -129,6 +130,18 @@ describe('the task of a request that failed', () => {
     await endRequest(VIDEO_ID, failedBeforeStoring(LATE), { clock: clockAt(30) });
 
     expect(dueKeyOf(VIDEO_ID)).toEqual(NOT_LISTED);
+  });
+
+  test.each([
+    ['an accepted task', accepted('task-1'), false],
+    ['a call that never told of a task', { taskId: undefined, outcome: undefined }, true],
+    ['a task that was cancelled', { ...accepted('task-1'), cancellation: { at: at(31) } }, true],
+  ])('closes its request long after the end, with %s: %p', async (_, attempt, isClosed) => {
+    await endRequest(VIDEO_ID, failedBeforeStoring(LATE), { clock: clockAt(30) });
+    request.withAttempt(attempt);
+    const options = { clock: clockAt(3_600) };
+
+    expect(await closeRequest(VIDEO_ID, async () => true, options)).toBe(isClosed);
   });
 
   test('that a call under way may still create is waited for, for as long as that may take', async () => {

@@ -143,6 +143,24 @@ describe('a request has exactly the problems', () => {
   });
 });
 
+test.each<[string, Change[], number, string]>([
+  ['has no debit', [], 1, 'has no debit of its 0.004'],
+  [
+    'names another entry',
+    [{ reason: 'generation', amount: -4, reference: 'img_0' }],
+    3,
+    'names 3 as the number of its debit, which is another',
+  ],
+])('a request that %s is reported as such', (_, changes, debitEntryNumber, detail) => {
+  const debit = { debitThousandths: 4, debitEntryNumber };
+  const request = { accountId: ACCOUNT_ID, createdAt: NONE_SWEPT, status: 'queued', ...debit } as const;
+  const parts = { accountId: ACCOUNT_ID, requestId: 'img_0', request, entries: chained(changes) };
+
+  const [problem] = requestProblems(parts, NONE_SWEPT);
+
+  expect(problem).toMatchObject({ kind: 'debit_missing', detail: expect.stringContaining(detail) });
+});
+
 test.each<[number | undefined, number, boolean]>([
   [1, 86_400 - 3_600, false],
   [1, 86_400 - 3_600 + 0.001, true],

@@ -56,7 +56,10 @@ describe('verifying a ledger', () => {
     const other = anAccount({ accountId: 'acc_2', balanceThousandths: 7, ledgerEntries: 0 });
     memory.put(accountKey('acc_2'), other);
 
-    const { problems: found } = await verifyLedger([{ accountId: ACCOUNT_ID }, { accountId: 'acc_2' }], clock);
+    const { problems: found } = await verifyLedger(
+      [{ accountId: ACCOUNT_ID }, { accountId: 'acc_2' }],
+      clock,
+    );
 
     expect(found.map(({ accountId }) => accountId)).toEqual([ACCOUNT_ID, 'acc_2']);
   });

@@ -64,6 +64,14 @@ describe('a route', () => {
   });
 });
 
+test.each([
+  [{ minSeconds: 2, maxSeconds: 30 }, undefined],
+  [{ minSeconds: 3 }, 'a makes no videos of 2 to 30 s'],
+  [{ maxSeconds: 29 }, 'a makes no videos of 2 to 30 s'],
+])('videos of 2 to 30 s at a route with %j: %p is in the way', (limits, problem) => {
+  expect(problemOf('xW3.0s', [{ upstreamModel: 'a', limits }])).toBe(problem);
+});
+
 describe('two routes', () => {
   test.each([
     ['xW3.0sPro', ['720p', '1080p'], ['2k', '4k'], undefined],
