@@ -92,10 +92,10 @@ export const lintFinding = ({ exitCode, text, timedOut }: Ended): Finding => {
   return { result: 'noticed', where: place, broken: 'noFloatingPromises' };
 };
 
-/** What a change leaves unused is no reason to refuse the change: whoever made such a change would clean up, too. */
+/** Compiles without output. Unused names are accepted, since an author of the same change would remove these names as well. */
 const NO_BUILD = ['--noEmit', '--noUnusedLocals', 'false', '--noUnusedParameters', 'false'];
 
-/** The packages are left out: the copy's modules lead to those of the work tree, and nothing may be declared twice. */
+/** The compiled folders. Without the packages, which the compiler would read twice: in the copy and, by the modules, in the work tree. */
 const PLANTED_IN = { extends: './tsconfig.json', include: ['core', 'functions', 'providers', 'lib'] };
 
 const checkTypes = async (copy: Copy): Promise<Finding> => {
