@@ -1,6 +1,6 @@
 import { InternalServerError, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
 import { BatchGetCommand, TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   ConflictError,
@@ -8,27 +8,15 @@ import {
   OutcomeUnknownError,
   RateLimitedError,
 } from '../../../../core/errors.ts';
-import { changeBalance, type OperatorChange } from '../../../../core/ledger/change-balance.ts';
+import { changeBalance } from '../../../../core/ledger/change-balance.ts';
 import { balanceChangeWrites } from '../../../../core/ledger/ledger.ts';
 import { MAX_THOUSANDTHS } from '../../../../core/money.ts';
-import { accountKey, ledgerEntryKey, ledgerPartition } from '../../../../core/table/keys.ts';
+import { accountKey, ledgerEntryKey } from '../../../../core/table/keys.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
 import { tableError } from '../../builders/table-errors.ts';
 import { memory } from '../../fakes/fresh-table.ts';
-
-jest.spyOn(Math, 'random').mockReturnValue(0);
-beforeEach(() => {
-  memory.put(accountKey(ACCOUNT_ID), anAccount());
-});
-
-const account = () => memory.get(accountKey(ACCOUNT_ID));
-const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
-const aTopUp = (amountThousandths: number): OperatorChange => ({
-  amountThousandths,
-  reason: 'topup',
-  reference: 'invoice 7',
-});
+import { account, aTopUp, entries } from './a-balance.ts';
 
 describe('a change of a balance', () => {
   test.each([

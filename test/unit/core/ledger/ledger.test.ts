@@ -1,29 +1,16 @@
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { decodeTime } from 'ulid';
 import type { Account } from '../../../../core/accounts/accounts.ts';
-import type { OperatorChange } from '../../../../core/ledger/change-balance.ts';
 import { balanceChangeWrites } from '../../../../core/ledger/ledger.ts';
 import { MAX_THOUSANDTHS } from '../../../../core/money.ts';
-import { accountKey, ledgerPartition } from '../../../../core/table/keys.ts';
+import { accountKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import type { TransactItem } from '../../../../core/table/transactions.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
 import { memory } from '../../fakes/fresh-table.ts';
-
-jest.spyOn(Math, 'random').mockReturnValue(0);
-beforeEach(() => {
-  memory.put(accountKey(ACCOUNT_ID), anAccount());
-});
-
-const account = () => memory.get(accountKey(ACCOUNT_ID));
-const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
-const aTopUp = (amountThousandths: number): OperatorChange => ({
-  amountThousandths,
-  reason: 'topup',
-  reference: 'invoice 7',
-});
+import { account, aTopUp, entries } from './a-balance.ts';
 
 describe('the writes of a balance change', () => {
   const head = {
