@@ -31,6 +31,7 @@ const functionsEnvironment = { setupFiles: ['<rootDir>/test/unit/builders/enviro
 
 /** Local runs that test files share, and operators' commands without a process for each. */
 const sharedServices = {
+  testEnvironment: '<rootDir>/test/answers-environment.ts',
   globalSetup: '<rootDir>/test/contract/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/contract/support/global-teardown.ts',
 };
@@ -44,7 +45,6 @@ const sharedSyntheses = {
 export default {
   // Three times the processors of a small machine: tests that wait for a local run leave theirs to others.
   maxWorkers: 6,
-  testSequencer: '<rootDir>/test/simulation-first.ts',
   // A worker has used gigabytes by its end, which Node gives back for seconds before the process has exited.
   workerGracefulExitTimeout: 30_000,
   // A local run starts within seconds, but not on a machine that does much else.

@@ -4,7 +4,7 @@ import {
   OPENAI_VIDEO_ROUTES,
   OPENAI_VIDEOS,
 } from '../../core/routes.ts';
-import { propertiesOf, synthesizeService } from './service-template.ts';
+import { EVERYTHING_CONFIGURED, propertiesOf, synthesizeService } from './service-template.ts';
 
 /** Every route: method, path and function. */
 export const ROUTES = [
@@ -26,7 +26,7 @@ export const between = [
   .filter((path) => !ROUTES.some((route) => route[1] === path) && !UNKNOWN_TO_OPENAI.includes(path));
 
 /** The service with all its routes. */
-export const service = await synthesizeService({ publishRates: 'true' });
+export const service = await synthesizeService(EVERYTHING_CONFIGURED);
 /** The path of a resource. */
 export const pathOf = (reference: { Ref: string } | { 'Fn::GetAtt': [string, string] }): string => {
   if (!('Ref' in reference)) return '';

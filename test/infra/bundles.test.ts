@@ -12,7 +12,7 @@ import { CONSOLE_PAGES, PUBLIC_PAGES } from '../../core/files/pages.ts';
 import { cachedBundles } from '../../lib/bundle-cache.ts';
 import { bundleFunctions, functionNames } from '../../lib/bundle-functions.ts';
 import { aVideo } from '../../packages/media/test/videos.ts';
-import { DEVELOPMENT, SANDBOX } from './option-sets.ts';
+import { EVERY_OPTION } from './option-sets.ts';
 import { synthesizeService } from './service-template.ts';
 
 /** The largest bundle in kilobytes (1024 bytes), by what waits for it to load. A larger one has pulled in something it need not. */
@@ -93,10 +93,7 @@ test('there is exactly one bundle for each function of the stack, the stand-in f
     readdirSync(join(folder, group)).map((name) => `${group}/${name}`),
   );
 
-  const { functions } = await synthesizeService({
-    ...{ ...DEVELOPMENT, ...SANDBOX },
-    ...{ canary: 'xSD4.5', publishRates: 'true' },
-  });
+  const { functions } = await synthesizeService(EVERY_OPTION);
   expect(bundles.toSorted()).toEqual(Object.keys(functions).toSorted());
   expect(bundles.toSorted()).toEqual(NAMES.toSorted());
   expect(Object.keys((await synthesizeService()).functions).toSorted()).toEqual(

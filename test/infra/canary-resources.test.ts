@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
+import { EVERY_OPTION } from './option-sets.ts';
 import { ofType, onlyOne, render, type ServiceTemplate, synthesizeService } from './service-template.ts';
 
-const plain = await synthesizeService();
-const service = await synthesizeService({ canary: 'xSD4.5' });
+const plain = await synthesizeService({ exportBucket: 'exports.example' });
+const service = await synthesizeService({ canary: 'xSD4.5', exportBucket: 'exports.example' });
 const RUN = 'events/run-canary';
 
 const countsOf = ({ resources }: ServiceTemplate) =>
@@ -73,7 +74,7 @@ describe('the canary', () => {
   );
 
   test('works beside the sandbox, for sandbox images', async () => {
-    const { resources } = await synthesizeService({ canary: 'xSD4.5', providers: 'sandbox' });
+    const { resources } = await synthesizeService(EVERY_OPTION);
 
     expect(onlyOne(resources, 'AWS::Lambda::Url').Properties.AuthType).toBe('NONE');
   });

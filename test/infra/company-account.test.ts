@@ -1,27 +1,27 @@
 import { describe, expect, test } from '@jest/globals';
 import { BOUNDARY_KEY } from '../../lib/permissions-boundary.ts';
-import { DEVELOPMENT, PRODUCTION, SANDBOX } from './option-sets.ts';
-import { EVERYTHING_CONFIGURED, propertiesOf, render, synthesizeService } from './service-template.ts';
+import { DEVELOPMENT, EVERY_OPTION } from './option-sets.ts';
+import { propertiesOf, render, synthesizeService } from './service-template.ts';
 
 const ARN = 'arn:aws:iam::111122223333:policy/boundary';
-const QUALIFIER = '@aws-cdk/core:bootstrapQualifier';
+// `destroy` and the sandbox bring custom resources and functions that a plain stack lacks.
+const EVERYWHERE = {
+  ...{ ...EVERY_OPTION, ...DEVELOPMENT },
+  '@aws-cdk/core:bootstrapQualifier': 'acme1',
+};
+const BY_ARN = { ...EVERYWHERE, [BOUNDARY_KEY]: JSON.stringify({ arn: ARN }) };
+const BY_NAME = { ...EVERYWHERE, [BOUNDARY_KEY]: { name: `cdk-\${Qualifier}-boundary` } };
 
 describe('a permissions boundary', () => {
-  // `destroy` and the sandbox bring custom resources and functions that a plain stack lacks.
   test.each([
-    ['as text of the command line', JSON.stringify({ arn: ARN }), ARN],
-    ['as an object of cdk.json', { arn: ARN }, ARN],
+    ['an ARN, as text of the command line', BY_ARN, ARN],
     [
-      'by a name with the qualifier',
-      { name: `cdk-\${Qualifier}-boundary` },
+      'a name with the qualifier, as an object of cdk.json',
+      BY_NAME,
       'arn:AWS::Partition:iam::AWS::AccountId:policy/cdk-acme1-boundary',
     ],
-  ])('is that of every role: %s', async (_how, boundary, expected) => {
-    const { resources } = await synthesizeService({
-      ...{ ...PRODUCTION, ...EVERYTHING_CONFIGURED, ...SANDBOX, ...DEVELOPMENT },
-      [BOUNDARY_KEY]: boundary,
-      [QUALIFIER]: 'acme1',
-    });
+  ])('is that of every role: %s', async (_how, context, expected) => {
+    const { resources } = await synthesizeService(context);
     const roles = propertiesOf(resources, 'AWS::IAM::Role');
 
     expect(roles.length).toBeGreaterThan(48);
@@ -52,7 +52,7 @@ describe('a permissions boundary', () => {
 });
 
 test('another bootstrap qualifier is where all code lies, that of custom resources included', async () => {
-  const { resources } = await synthesizeService({ ...DEVELOPMENT, ...SANDBOX, [QUALIFIER]: 'acme1' });
+  const { resources } = await synthesizeService(BY_NAME);
   const buckets = propertiesOf(resources, 'AWS::Lambda::Function').map(({ Code }) =>
     JSON.stringify(Code.S3Bucket),
   );

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import {
+  EVERYTHING_CONFIGURED,
   policiesOf,
   render,
   type ServiceTemplate,
@@ -39,10 +40,13 @@ describe('with a guardrail', () => {
   });
 
   test('the version defaults to the draft', async () => {
-    const draft = await synthesizeService({ guardrailId: 'gr5k2' });
+    const draft = await synthesizeService(EVERYTHING_CONFIGURED);
 
     for (const name of CREATORS) {
-      expect(variablesOf(draft, name)).toMatchObject({ GUARDRAIL_ID: 'gr5k2', GUARDRAIL_VERSION: 'DRAFT' });
+      expect(variablesOf(draft, name)).toMatchObject({
+        GUARDRAIL_ID: EVERYTHING_CONFIGURED.guardrailId,
+        GUARDRAIL_VERSION: 'DRAFT',
+      });
     }
   });
 

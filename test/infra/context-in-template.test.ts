@@ -4,6 +4,7 @@ import { StackContext } from '../../lib/context.ts';
 import { BOUNDARY_KEY } from '../../lib/permissions-boundary.ts';
 import { VERSION } from '../../lib/release.ts';
 import { RETRY_SECONDS } from '../unit/builders/webhook-schedule.ts';
+import { LEAST, MOST } from './option-sets.ts';
 import { render, synthesizeService } from './service-template.ts';
 
 const variable = async (overrides: Record<string, unknown>, of: string, name: string): Promise<string> =>
@@ -60,6 +61,13 @@ const OVERRIDES = [
   }),
 ] as const;
 
+const ROUTES = { xSD5Pro: { provider: 'modelark', upstreamModel: 'endpoint-1' } };
+/** All at once: the values differ per variable, so one synthesis serves every case. */
+const GIVEN = {
+  ...Object.fromEntries(OVERRIDES.map(([key, given]) => [key, given])),
+  modelRoutes: JSON.stringify(ROUTES),
+};
+
 describe('the context', () => {
   test('has these keys and no others', () => {
     const elsewhere = [
@@ -96,18 +104,13 @@ describe('the context', () => {
   });
 
   test.each(OVERRIDES)('-c %s=%s reaches %s as %s=%s', async (_key, _given, name, variableName, value) => {
-    // All at once: the values differ per variable, so one synthesis serves every case.
-    const overrides = Object.fromEntries(OVERRIDES.map(([key, given]) => [key, given]));
-
-    expect(await variable(overrides, name, variableName)).toBe(value);
+    expect(await variable(GIVEN, name, variableName)).toBe(value);
   });
 
   test('routes given as JSON on the command line replace those of the project', async () => {
-    const routes = { xSD5Pro: { provider: 'modelark', upstreamModel: 'endpoint-1' } };
+    const value = await variable(GIVEN, 'api/list-models', 'MODEL_ROUTES');
 
-    const value = await variable({ modelRoutes: JSON.stringify(routes) }, 'api/list-models', 'MODEL_ROUTES');
-
-    expect(JSON.parse(value)).toEqual({ xSD5Pro: [routes.xSD5Pro] });
+    expect(JSON.parse(value)).toEqual({ xSD5Pro: [ROUTES.xSD5Pro] });
   });
 
   test('a limit of running calls is that of every route that has no lower one, the sandbox’s own too', async () => {
@@ -141,25 +144,21 @@ test.each([
 });
 
 test('the smoke test finds how many calls may wait, where the context says so', async () => {
-  const [given, none] = await Promise.all([
-    synthesizeService({ openaiWaitingInAll: '50' }),
-    synthesizeService(),
-  ]);
+  const [given, none] = await Promise.all([synthesizeService(GIVEN), synthesizeService()]);
 
   expect(given.outputs.OpenaiWaitingInAll).toEqual({ Value: '50' });
   expect(none.outputs.OpenaiWaitingInAll).toBeUndefined();
 });
 
 describe('the time limit of the dispatch function', () => {
-  const timeoutSeconds = async (imageDeadlineSeconds: number): Promise<number> =>
-    (await synthesizeService({ imageDeadlineSeconds })).functions['workflow/dispatch-request']?.properties
-      .Timeout;
-
   test.each([
-    [1, 31],
-    [840, 870],
-  ])('leaves a deadline of %i s a margin: %i s', async (deadlineSeconds, expected) => {
-    expect(await timeoutSeconds(deadlineSeconds)).toBe(expected);
+    [1, 31, LEAST],
+    [840, 870, MOST],
+  ])('leaves a deadline of %i s a margin: %i s', async (imageDeadlineSeconds, expected, context) => {
+    const { functions } = await synthesizeService(context);
+
+    expect(context).toMatchObject({ imageDeadlineSeconds });
+    expect(functions['workflow/dispatch-request']?.properties.Timeout).toBe(expected);
   });
 });
 
@@ -183,7 +182,7 @@ describe('the outputs of the stack', () => {
   });
 
   test('the base URL is the public one when there is one', async () => {
-    expect(await outputValue({ publicBaseUrl: 'https://a.example' }, 'BaseUrl')).toBe('https://a.example');
+    expect(await outputValue(GIVEN, 'BaseUrl')).toBe('https://a.example');
   });
 
   test.each([

@@ -11,6 +11,7 @@ import {
   requestListing,
   TTL_ATTRIBUTE,
 } from '../../core/table/keys.ts';
+import { LEAST, MOST, NEXT_TO_EDGES, PRODUCTION } from './option-sets.ts';
 import { onlyOne, render, type ServiceTemplate, synthesizeService } from './service-template.ts';
 
 /** Every index: its name, keys and projected attributes. Written out, because changing any of them recreates the index. */
@@ -133,18 +134,19 @@ describe('the bucket', () => {
 });
 
 describe('the lifecycle of the files', () => {
-  const rulesFor = async (overrides: Record<string, unknown>) => {
+  const rulesFor = async (overrides: Record<string, unknown> = {}) => {
     const { resources } = await synthesizeService(overrides);
     return onlyOne(resources, 'AWS::S3::Bucket').Properties.LifecycleConfiguration.Rules;
   };
 
   test.each([
-    [82_800, 2],
-    [86_400, 2],
-    [86_401, 3],
-    [1, 2],
-  ])('as a backstop, expires files whose URLs last %i s after %i days', async (outputTtlSeconds, days) => {
-    expect(await rulesFor({ outputTtlSeconds })).toContainEqual({
+    [82_800, 2, {}],
+    [86_400, 2, MOST],
+    [86_401, 3, NEXT_TO_EDGES],
+    [1, 2, LEAST],
+  ])('as a backstop, expires files whose URLs last %i s after %i days', async (seconds, days, context) => {
+    expect({ outputTtlSeconds: 82_800, ...context }).toMatchObject({ outputTtlSeconds: seconds });
+    expect(await rulesFor(context)).toContainEqual({
       Id: 'expire-outputs',
       Prefix: OUTPUT_PREFIX,
       ExpirationInDays: days,
@@ -153,7 +155,7 @@ describe('the lifecycle of the files', () => {
   });
 
   test('removes copies of reference clips that nobody removed', async () => {
-    expect(await rulesFor({})).toContainEqual({
+    expect(await rulesFor()).toContainEqual({
       Id: 'expire-clips',
       Prefix: CLIP_PREFIX,
       ExpirationInDays: 2,
@@ -162,7 +164,7 @@ describe('the lifecycle of the files', () => {
   });
 
   test('removes the parts of unfinished uploads', async () => {
-    expect(await rulesFor({})).toContainEqual({
+    expect(await rulesFor()).toContainEqual({
       Id: 'abort-uploads',
       AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
       Status: 'Enabled',
@@ -183,7 +185,7 @@ describe('warm throughput', () => {
   test('is that of the table and of each index, whose throttling would throttle its writes', async () => {
     const warm = { WriteUnitsPerSecond: 10_000, ReadUnitsPerSecond: 30_000 };
 
-    expect(warmOf(await synthesizeService({ warmThroughput: '10000' }))).toEqual([warm, warm, warm, warm]);
+    expect(warmOf(await synthesizeService(PRODUCTION))).toEqual([warm, warm, warm, warm]);
   });
 
   test.each(['4000', '40001', '5000.5', 'fast'])('of %s is refused', async (warmThroughput) => {

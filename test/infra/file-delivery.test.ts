@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { PROVIDERS } from '../../core/provider-names.ts';
+import { LEAST, MOST, NEXT_TO_EDGES } from './option-sets.ts';
 import {
   ofType,
   onlyOne,
@@ -121,13 +122,20 @@ test('the bucket policy allows this distribution to read, and nothing else', () 
 });
 
 describe('the key pair', () => {
+  const signingOf = ({
+    FILE_DELIVERY_KEY_PAIR_ID: id,
+    FILE_DELIVERY_KEY_SECRET_ARN: secret,
+  }: Record<string, unknown>) => ({
+    id: render(id),
+    secret: render(secret),
+  });
   const pairs = async (overrides: Record<string, unknown> = {}) => {
     const { resources, functions } = await synthesizeService(overrides);
     return {
       resources,
       made: propertiesOf(resources, 'Custom::DeliveryKeyPair'),
       trusted: onlyOne(resources, 'AWS::CloudFront::KeyGroup').Properties.KeyGroupConfig.Items.map(render),
-      signing: functions['api/get-generation']?.properties.Environment.Variables,
+      signing: signingOf(functions['api/get-generation']?.properties.Environment.Variables),
     };
   };
 
@@ -142,16 +150,16 @@ describe('the key pair', () => {
 
   test('is rotated in three deployments: trust both, sign with the new one, trust it alone', async () => {
     const first = await pairs();
-    const both = await pairs({ signingKeys: '1,2' });
-    const turned = await pairs({ signingKeys: '2,1' });
-    const second = await pairs({ signingKeys: '2' });
+    const both = await pairs(MOST);
+    const turned = await pairs(NEXT_TO_EDGES);
+    const second = await pairs(LEAST);
 
     expect(first.trusted).toEqual(['DeliveryPublicKey']);
     expect(both.trusted).toEqual(['DeliveryPublicKey', 'DeliveryPublicKey2']);
+    expect(first.signing).toEqual({ id: 'DeliveryPublicKey', secret: 'DeliverySigningKey' });
     expect(both.signing).toEqual(first.signing);
     expect(turned.trusted.toSorted()).toEqual(both.trusted);
-    expect(render(turned.signing.FILE_DELIVERY_KEY_PAIR_ID)).toBe('DeliveryPublicKey2');
-    expect(render(turned.signing.FILE_DELIVERY_KEY_SECRET_ARN)).toBe('DeliverySigningKey2');
+    expect(turned.signing).toEqual({ id: 'DeliveryPublicKey2', secret: 'DeliverySigningKey2' });
     expect(second.trusted).toEqual(['DeliveryPublicKey2']);
     expect(second.signing).toEqual(turned.signing);
   });
@@ -161,9 +169,9 @@ describe('the key pair', () => {
       ofType(resources, 'AWS::CloudFront::PublicKey').find(([id]) => render({ Ref: id }) === name);
 
     expect(keyOf(await pairs(), 'DeliveryPublicKey')).toEqual(
-      keyOf(await pairs({ signingKeys: '2,1' }), 'DeliveryPublicKey'),
+      keyOf(await pairs(NEXT_TO_EDGES), 'DeliveryPublicKey'),
     );
-    expect(keyOf(await pairs({ signingKeys: '2' }), 'DeliveryPublicKey')).toBeUndefined();
+    expect(keyOf(await pairs(LEAST), 'DeliveryPublicKey')).toBeUndefined();
   });
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { namesOfProvider, PROVIDER_IDS, PROVIDERS } from '../../core/provider-names.ts';
 import { readDocument, tableRows } from '../unit/docs/documents.ts';
 import { codeOf, environmentNames, variablesNamedIn } from './function-code.ts';
+import { PRODUCTION } from './option-sets.ts';
 import {
   EVERYTHING_CONFIGURED,
   ofType,
@@ -181,16 +182,7 @@ describe('reserved concurrency', () => {
   });
 
   test('caps the functions that wait for servers of others, so that they leave the API its share, and is kept for those that requests need', async () => {
-    const reservedConcurrency = JSON.stringify({
-      'deliver-webhook': 50,
-      'dispatch-request': 200,
-      'measure-clips': 20,
-      'create-openai-image': 100,
-      'edit-openai-image': 30,
-      ...{ reconcile: 2, 'settle-request': 20, 'fail-request': 10 },
-    });
-
-    expect(Object.fromEntries(reserved(await synthesizeService({ reservedConcurrency })))).toEqual({
+    expect(Object.fromEntries(reserved(await synthesizeService(PRODUCTION)))).toEqual({
       'workflow/deliver-webhook': 50,
       'workflow/dispatch-request': 200,
       'media/measure-clips': 20,

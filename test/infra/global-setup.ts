@@ -1,20 +1,24 @@
+import { mkdtempSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type ServiceTemplate, SYNTHESES_URL } from './service-template.ts';
 
-/** Holds the server between set-up and teardown: one process, two module graphs. */
-export const held = globalThis as { infraSyntheses?: Server };
+/** Holds the server and its folder between set-up and teardown: one process, two module graphs. */
+export const held = globalThis as { infraSyntheses?: { server: Server; folder: string } };
 
 /**
  * Starts the server that synthesizes for all infra tests. Loading the CDK is most of what a synthesis takes, and jest would load it again
  * for every file.
  */
 export default async (): Promise<void> => {
+  const folder = mkdtempSync(join(tmpdir(), 'generation-service-'));
   const templates = new Map<string, ServiceTemplate>();
   const synthesizeOnce = async (entries: string): Promise<ServiceTemplate> => {
-    const { synthesize } = await import('./synthesis.ts');
-    const template = templates.get(entries) ?? synthesize(overridesOf(entries));
+    const { synthesizeIn } = await import('./synthesis.ts');
+    const template = templates.get(entries) ?? synthesizeIn(folder, overridesOf(entries));
     templates.set(entries, template);
     return template;
   };
@@ -29,7 +33,7 @@ export default async (): Promise<void> => {
       );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  held.infraSyntheses = server;
+  held.infraSyntheses = { server, folder };
   process.env[SYNTHESES_URL] = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 };
 

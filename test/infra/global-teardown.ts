@@ -1,9 +1,13 @@
+import { rmSync } from 'node:fs';
 import { held } from './global-setup.ts';
 
-/** Stops the server of the syntheses. */
+/** Stops the server of the syntheses, and removes its folder. */
 export default async (): Promise<void> => {
-  const server = held.infraSyntheses;
+  const { infraSyntheses } = held;
   delete held.infraSyntheses;
-  server?.closeAllConnections();
-  await new Promise((resolve) => (server ? server.close(resolve) : resolve(undefined)));
+  if (!infraSyntheses) return;
+  const { server, folder } = infraSyntheses;
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  rmSync(folder, { recursive: true });
 };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { between, methodAt, methods, ROUTES, service, UNKNOWN_TO_OPENAI } from './api-methods.ts';
+import { LEAST } from './option-sets.ts';
 import { ofType, onlyOne, policiesOf, propertiesOf, render, synthesizeService } from './service-template.ts';
 
 /** The first route of a path takes every method without a route, and refuses such methods. */
@@ -7,7 +8,7 @@ const methodOf = (name: string, method: string, path: string): string =>
   ROUTES.find((route) => route[1] === path)?.[2] === name ? 'ANY' : method;
 const STREAMED = ['create-openai-image', 'edit-openai-image'].map((name) => `api/${name}`);
 /** The functions invoked by rules, with the number of rules. */
-const BY_RULES = { 'events/reconcile': 1, 'events/reconcile-lost': 2 };
+const BY_RULES = { 'events/reconcile': 1, 'events/reconcile-lost': 2, 'events/run-canary': 1 };
 
 describe('the API', () => {
   test('is one regional REST API with one stage', () => {
@@ -148,7 +149,7 @@ test('without published rates there is no route for quotes and no function', asy
 });
 
 test("without the surface for OpenAI's clients there are neither its routes nor its functions", async () => {
-  const { resources, functions } = await synthesizeService({ openaiSurface: 'false' });
+  const { resources, functions } = await synthesizeService(LEAST);
 
   expect(Object.keys(functions).filter((name) => name.includes('openai'))).toEqual([]);
   expect(

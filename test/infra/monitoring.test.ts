@@ -16,6 +16,7 @@ import { alarmsTo } from '../../lib/add-alarm.ts';
 import { addCallerAlarms } from '../../lib/caller-alarms.ts';
 import type { ServiceFunction } from '../../lib/service-function.ts';
 import { PROJECT_ROOT, readDocument } from '../unit/docs/documents.ts';
+import { DEVELOPMENT, MOST, NEXT_TO_EDGES, PRODUCTION } from './option-sets.ts';
 import {
   ofType,
   onlyOne,
@@ -42,7 +43,7 @@ const { widgets } = JSON.parse(render(dashboard.DashboardBody)) as {
 
 describe('the alarms', () => {
   test('that the reconciler is dead rings after three of its intervals, in whole minutes', async () => {
-    const { resources } = await synthesizeService({ reconcileIntervalSeconds: 61 });
+    const { resources } = await synthesizeService(NEXT_TO_EDGES);
     const [found] = ofType(resources, 'AWS::CloudWatch::Alarm').flatMap(([, { Properties }]) =>
       Properties.MetricName === METRIC.checkOverdue ? [Properties] : [],
     );
@@ -95,7 +96,7 @@ describe('the alarms', () => {
       );
 
     expect(await subscriptions({})).toEqual([]);
-    expect(await subscriptions({ alarmEmail: 'ops@example.com' })).toEqual([['email', 'ops@example.com']]);
+    expect(await subscriptions(PRODUCTION)).toEqual([['email', PRODUCTION.alarmEmail]]);
   });
 });
 
@@ -107,12 +108,12 @@ describe('a stack that is kept and notifies nobody', () => {
     expect(await warningsOf({})).toEqual([expect.stringMatching(/^No alarm reaches anybody/)]);
   });
 
-  test.each([{ alarmEmail: 'ops@example.com' }, { removalPolicy: 'destroy' }])(
-    'is not meant by %j',
-    async (overrides) => {
-      expect(await warningsOf(overrides)).toEqual([]);
-    },
-  );
+  test.each([
+    ['notifies somebody', PRODUCTION],
+    ['may go', DEVELOPMENT],
+  ])('is not meant by one that %s', async (_, overrides) => {
+    expect(await warningsOf(overrides)).toEqual([]);
+  });
 });
 
 describe('the operating guide', () => {
@@ -243,7 +244,7 @@ test('the alarms on open work look at its maximum, and allow for a reconciler th
     ['Maximum', 900],
     ['Maximum', 900],
   ]);
-  expect(periodsOf(await synthesizeService({ reconcileIntervalSeconds: 3600 }))).toEqual([
+  expect(periodsOf(await synthesizeService(MOST))).toEqual([
     ['Maximum', 7200],
     ['Maximum', 7200],
   ]);

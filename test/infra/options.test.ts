@@ -5,6 +5,7 @@ import {
   DOMAINS,
   FILES_CERTIFICATE,
   FILES_WEB_ACL,
+  LEAST,
   PRODUCTION,
 } from './option-sets.ts';
 import {
@@ -230,5 +231,5 @@ describe('the removal policy', () => {
 
 test('the stack, and by it what it holds, has a tag to tell costs by', async () => {
   expect(plain.stack.tags).toEqual({ service: 'GenerationService' });
-  expect((await synthesizeService({ stackName: 'Another' })).stack.tags).toEqual({ service: 'Another' });
+  expect((await synthesizeService(LEAST)).stack.tags).toEqual({ service: 'Another' });
 });

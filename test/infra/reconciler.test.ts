@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ERROR_STATUS } from '../../core/errors.ts';
+import { LEAST, MOST, NEXT_TO_EDGES } from './option-sets.ts';
 import { ofType, propertiesOf, render, type ServiceTemplate, synthesizeService } from './service-template.ts';
 
 interface Rule {
@@ -28,10 +29,9 @@ describe('the schedule of the reconciler', () => {
 
   test.each([
     [{}, 'rate(1 minute)', 60],
-    [{ reconcileIntervalSeconds: 1 }, 'rate(1 minute)', 1],
-    [{ reconcileIntervalSeconds: 59 }, 'rate(1 minute)', 59],
-    [{ reconcileIntervalSeconds: 61 }, 'rate(2 minutes)', 61],
-    [{ reconcileIntervalSeconds: 3600 }, 'rate(1 hour)', 3600],
+    [LEAST, 'rate(1 minute)', 1],
+    [NEXT_TO_EDGES, 'rate(2 minutes)', 61],
+    [MOST, 'rate(1 hour)', 3600],
   ])('with %j is %s, and gives the function an interval of %i s', async (overrides, rate, everySeconds) => {
     const [schedule, ...more] = await schedulesFor(overrides);
 

@@ -1,10 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
+import { ADOPTED_TABLE as ADOPTED, LEAST } from './option-sets.ts';
 import { onlyOne, policiesOf, render, type ServiceTemplate, synthesizeService } from './service-template.ts';
 
-const ADOPTED = 'GenerationService-DataStoreTable-at-20261123T221500Z';
-const own = await synthesizeService();
-const adopted = await synthesizeService({ tableName: ADOPTED });
-const development = await synthesizeService({ tableName: ADOPTED, removalPolicy: 'destroy' });
+// With exports, which are of the table in use.
+const own = await synthesizeService({ exportBucket: 'exports.example' });
+const adopted = await synthesizeService({ exportBucket: 'exports.example', tableName: ADOPTED });
+const development = await synthesizeService(LEAST);
 
 const tableNamesOf = ({ functions }: ServiceTemplate): unknown[] => [
   ...new Set(

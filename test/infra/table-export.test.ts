@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { ADOPTED_TABLE, PRODUCTION } from './option-sets.ts';
 import {
   ofType,
   onlyOne,
@@ -10,11 +11,8 @@ import {
 
 const without = await synthesizeService();
 const service = await synthesizeService({ exportBucket: 'exports.example' });
-const foreign = await synthesizeService({
-  exportBucket: 'exports.example',
-  exportBucketOwner: '444455556666',
-});
-const adopted = await synthesizeService({ exportBucket: 'exports.example', tableName: 'restored' });
+const foreign = await synthesizeService(PRODUCTION);
+const adopted = await synthesizeService({ exportBucket: 'exports.example', tableName: ADOPTED_TABLE });
 
 const GROUP = expect.stringMatching(/^TableExportGroup/);
 
@@ -66,7 +64,7 @@ describe('the daily export of the table', () => {
   });
 
   test('exports the table in use, when another is adopted', () => {
-    expect(inputOf(adopted).TableArn).toMatch(/:table\/restored$/);
+    expect(inputOf(adopted).TableArn).toMatch(new RegExp(`:table/${ADOPTED_TABLE}$`));
   });
 
   test('may export that table and write below that prefix, and nothing else', () => {

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { MOST } from '../infra/option-sets.ts';
 import { ofType, type Resource, type ServiceTemplate, synthesizeService } from '../infra/service-template.ts';
 import { definitionText, FILES, isUnderToken, placeholdersIn, type State, TASKS } from './asl.ts';
 
@@ -12,7 +13,7 @@ describe('in the stack', () => {
   let service: ServiceTemplate;
   beforeAll(async () => {
     // The longest deadline a deployment can have.
-    service = await synthesizeService({ imageDeadlineSeconds: 840 });
+    service = await synthesizeService(MOST);
   });
 
   const stateMachineOf = (file: string): Resource['Properties'] => {

@@ -1,6 +1,6 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { beforeEach } from '@jest/globals';
-import { mockClient } from 'aws-sdk-client-mock';
+import { mockClient } from './mocked-client.ts';
 
 /** Lambda, which takes events for `deliver-webhook` and runs nothing. */
 export const lambda = mockClient(LambdaClient);

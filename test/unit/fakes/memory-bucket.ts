@@ -9,8 +9,7 @@ import {
   S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import { mockClient } from 'aws-sdk-client-mock';
-import { serveCommands } from './serve-commands.ts';
+import { mockClient } from './mocked-client.ts';
 
 /** An object in the bucket. */
 export interface StoredObject {
@@ -61,7 +60,7 @@ export class MemoryBucket {
   }
 
   private serve(): void {
-    serveCommands(this.client, [
+    this.client.serve([
       [
         DeleteObjectsCommand,
         async ({ Delete }) => {

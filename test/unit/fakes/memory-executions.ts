@@ -9,8 +9,7 @@ import {
   StartExecutionCommand,
   TaskTimedOut,
 } from '@aws-sdk/client-sfn';
-import { mockClient } from 'aws-sdk-client-mock';
-import { serveCommands } from './serve-commands.ts';
+import { mockClient } from './mocked-client.ts';
 
 const metadata = { $metadata: {} };
 
@@ -76,7 +75,7 @@ export class MemoryExecutions {
   }
 
   private serve(): void {
-    serveCommands(this.client, [
+    this.client.serve([
       [
         StartExecutionCommand,
         async ({ stateMachineArn, name, input }) => {

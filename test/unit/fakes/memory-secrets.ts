@@ -3,8 +3,7 @@ import {
   GetSecretValueCommand,
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
-import { mockClient } from 'aws-sdk-client-mock';
-import { serveCommands } from './serve-commands.ts';
+import { mockClient } from './mocked-client.ts';
 
 interface Version {
   text: string | undefined;
@@ -25,7 +24,7 @@ export class MemorySecrets {
   reset(): void {
     this.versions.clear();
     this.client.reset();
-    serveCommands(this.client, [
+    this.client.serve([
       [
         DescribeSecretCommand,
         ({ SecretId }) => ({

@@ -22,10 +22,9 @@ import {
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { mockClient } from 'aws-sdk-client-mock';
 import { evaluate, type Item } from './expressions.ts';
 import { needConsistency, query } from './memory-query.ts';
-import { serveCommands } from './serve-commands.ts';
+import { mockClient } from './mocked-client.ts';
 
 interface Key {
   PK: string;
@@ -129,7 +128,7 @@ export class MemoryTable {
         await this.beforeCall();
         return answer(input);
       };
-    serveCommands(this.client, [
+    this.client.serve([
       [
         GetCommand,
         paced(({ Key, ConsistentRead }: { Key: Key; ConsistentRead?: boolean }) => {

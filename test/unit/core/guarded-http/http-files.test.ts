@@ -136,7 +136,7 @@ describe('a redirected file', () => {
 });
 
 describe('a file in an encoding that was not asked for', () => {
-  const content = Buffer.from('the file '.repeat(10_000));
+  const content = Buffer.from('the file '.repeat(1_000));
   test.each<[string, Buffer]>([
     ['gzip', gzipSync(content)],
     ['x-gzip', gzipSync(content)],
@@ -206,7 +206,7 @@ describe('a file in an encoding that was not asked for', () => {
   ] as const)(
     'is no more read than its reader takes, however much it grows: %s',
     async (encoding, encode) => {
-      const bomb = encode(Buffer.alloc(200 * 1024 * 1024));
+      const bomb = encode(Buffer.alloc(20 * 1024 * 1024));
       server.respond = (_, response) => response.writeHead(200, { 'content-encoding': encoding }).end(bomb);
 
       let taken = 0;
