@@ -31,6 +31,7 @@ const functionsEnvironment = { setupFiles: ['<rootDir>/test/unit/builders/enviro
 
 /** Local runs that test files share, and operators' commands without a process for each. */
 const sharedServices = {
+  testEnvironment: '<rootDir>/test/answers-environment.ts',
   globalSetup: '<rootDir>/test/contract/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/contract/support/global-teardown.ts',
 };

@@ -150,7 +150,9 @@ export const accepted = async (caller: Caller, body: Record<string, unknown>): P
 export const read = async (caller: Caller, requestId: string): Promise<AnyRecord> =>
   (await caller.get<AnyRecord>(`/v1/generations/${requestId}`)).body;
 
-const POLL_MILLISECONDS = 200;
+/** The first pause between two polls. Each is half as long again as the one before, at most a second: most waits are short. */
+const FIRST_PAUSE_MILLISECONDS = 200;
+const longer = (pause: number): number => Math.min(1.5 * pause, 1_000);
 
 /** Polls until `done` holds, at most `patienceSeconds`. */
 export const eventually = async <T>(
@@ -159,11 +161,11 @@ export const eventually = async <T>(
   patienceSeconds = 110,
 ): Promise<T> => {
   const giveUpAt = Date.now() + patienceSeconds * 1000;
-  for (;;) {
+  for (let pause = FIRST_PAUSE_MILLISECONDS; ; pause = longer(pause)) {
     const value = await check();
     if (done(value)) return value;
     if (Date.now() > giveUpAt) throw new Error(`The condition was never met: ${JSON.stringify(value)}`);
-    await sleep(POLL_MILLISECONDS);
+    await sleep(pause);
   }
 };
 
@@ -174,14 +176,14 @@ export const becomes = async (
   patienceSeconds = 60,
 ): Promise<void> => {
   const giveUpAt = Date.now() + patienceSeconds * 1000;
-  for (;;) {
+  for (let pause = FIRST_PAUSE_MILLISECONDS; ; pause = longer(pause)) {
     try {
       expect(await read()).toEqual(expected);
       return;
     } catch (error) {
       if (Date.now() > giveUpAt) throw error;
     }
-    await sleep(POLL_MILLISECONDS);
+    await sleep(pause);
   }
 };
 

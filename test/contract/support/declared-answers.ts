@@ -1,58 +1,16 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { ANSWER_VALIDATORS, Json } from './answer-validators.ts';
 import type { Answer } from './answers.ts';
 
-/** A part of the document. */
-type Json = { [name: string]: unknown };
-
-const isJson = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/**
- * The document with every object closed: callers must bear new fields, but a field that the service answers and the
- * document does not name is a mistake.
- */
-const closed = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(closed);
-  if (!isJson(value)) return value;
-  const inner = Object.fromEntries(Object.entries(value).map(([name, one]) => [name, closed(one)]));
-  return isJson(value.properties) && value.type === 'object'
-    ? { additionalProperties: false, ...inner }
-    : inner;
-};
-
-const file = new URL('../../../docs/openapi.json', import.meta.url);
+const { answerValidators } = globalThis as { answerValidators?: typeof ANSWER_VALIDATORS };
+if (!answerValidators)
+  throw new Error('Answers are checked in the environment of test/answers-environment.ts.');
+const { validatorOf } = answerValidators;
 /** The committed document. */
-export const openApi = JSON.parse(readFileSync(file, 'utf8')) as {
-  paths: Record<string, Record<string, { responses: Record<string, Json> }>>;
-  components: {
-    responses: Record<string, Json>;
-    headers: Record<string, Json>;
-    schemas: Record<string, Json>;
-  };
-};
+export const { openApi } = answerValidators;
 
 /** Headers with a meaning for callers: an answer may have only declared headers. */
 const TELLING = ['location', 'retry-after', 'idempotency-replayed', 'allow'];
-
-/** Ids of a document that Ajv has. */
-const DOCUMENT = 'openapi';
-const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
-let ajv: Ajv2020 | undefined;
-const validators = new Map<string, ValidateFunction>();
-
-const validatorOf = (pointer: string): ValidateFunction => {
-  // The document as a whole is no schema: only what is referred to in it.
-  ajv ??= new Ajv2020({
-    strict: false,
-    validateSchema: false,
-    formats: { 'date-time': INSTANT, uri: true },
-  }).addSchema(closed(openApi) as Json, DOCUMENT);
-  const known = validators.get(pointer) ?? ajv.compile({ $ref: `${DOCUMENT}#${pointer}` });
-  validators.set(pointer, known);
-  return known;
-};
 
 const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 const resolved = (part: Json): [Json, string | undefined] => {

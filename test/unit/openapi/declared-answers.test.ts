@@ -1,3 +1,4 @@
+/** @jest-environment <rootDir>/test/answers-environment.ts */
 import { describe, expect, test } from '@jest/globals';
 import { IMAGE_RECORDS, REFUSALS, VIDEO_RECORDS } from '../../../functions/openapi/examples.ts';
 import { answersChecked, checkDeclared } from '../../contract/support/declared-answers.ts';

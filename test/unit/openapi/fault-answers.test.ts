@@ -1,3 +1,4 @@
+/** @jest-environment <rootDir>/test/answers-environment.ts */
 import { ApplyGuardrailCommand, BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { ROUTES } from '../../../core/routes.ts';
