@@ -129,14 +129,13 @@ test.each(VIDEO_FUNCTIONS)('the bundle of %s measures a video outside the projec
   const file = join(folder, 'clip.mp4');
   const video = await aVideo({ seconds: 3 });
   writeFileSync(file, video);
-  const thread = new Worker(join(bundleOf(name), 'video-worker.mjs'), {
-    workerData: { fd: openSync(file, 'r'), sizeBytes: video.length, demuxer: 'mov' },
-    execArgv: [],
-  });
+  const thread = new Worker(join(bundleOf(name), 'video-worker.mjs'), { execArgv: [] });
+  thread.postMessage({ fd: openSync(file, 'r'), sizeBytes: video.length, demuxer: 'mov' });
 
   const [answer] = await once(thread, 'message');
 
   expect(answer).toMatchObject({ measurement: { durationSec: 3 } });
+  await thread.terminate();
   rmSync(file);
 });
 

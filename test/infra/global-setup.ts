@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { type ServiceTemplate, SYNTHESES_URL } from './service-template.ts';
+import { SYNTHESES_URL } from './service-template.ts';
 
 /** Holds the server and its folder between set-up and teardown: one process, two module graphs. */
 export const held = globalThis as { infraSyntheses?: { server: Server; folder: string } };
@@ -15,10 +15,11 @@ export const held = globalThis as { infraSyntheses?: { server: Server; folder: s
  */
 export default async (): Promise<void> => {
   const folder = mkdtempSync(join(tmpdir(), 'generation-service-'));
-  const templates = new Map<string, ServiceTemplate>();
-  const synthesizeOnce = async (entries: string): Promise<ServiceTemplate> => {
+  /** As JSON, by context. */
+  const templates = new Map<string, string>();
+  const synthesizeOnce = async (entries: string): Promise<string> => {
     const { synthesizeIn } = await import('./synthesis.ts');
-    const template = templates.get(entries) ?? synthesizeIn(folder, overridesOf(entries));
+    const template = templates.get(entries) ?? JSON.stringify(synthesizeIn(folder, overridesOf(entries)));
     templates.set(entries, template);
     return template;
   };
@@ -28,7 +29,7 @@ export default async (): Promise<void> => {
     text(request)
       .then(synthesizeOnce)
       .then(
-        (template) => response.end(JSON.stringify(template)),
+        (template) => response.end(template),
         (error) => response.writeHead(500).end(String(error)),
       );
   });

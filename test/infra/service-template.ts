@@ -44,17 +44,24 @@ export const EVERYTHING_CONFIGURED = {
 /** Names the variable that tells a test process where the server of global set-up is. */
 export const SYNTHESES_URL = 'INFRA_SYNTHESES_URL';
 
+/** What this test file asked for so far. */
+const asked = new Map<string, Promise<ServiceTemplate>>();
+
 /**
  * The template of the real stack with the project's context and these overrides, synthesized once for all test files. Functions are
  * identified by their bundles. Rejects with the message of a synthesis that fails.
  */
-export const synthesizeService = async (
-  overrides: Record<string, unknown> = {},
-): Promise<ServiceTemplate> => {
-  const url = process.env[SYNTHESES_URL];
-  if (!url) throw new Error('Infra tests run under their own jest project, which starts their server.');
+export const synthesizeService = (overrides: Record<string, unknown> = {}): Promise<ServiceTemplate> => {
   // As entries: JSON would drop a key that is overridden with undefined.
   const body = JSON.stringify(Object.entries(overrides));
+  const template = asked.get(body) ?? askFor(body);
+  asked.set(body, template);
+  return template;
+};
+
+const askFor = async (body: string): Promise<ServiceTemplate> => {
+  const url = process.env[SYNTHESES_URL];
+  if (!url) throw new Error('Infra tests run under their own jest project, which starts their server.');
   const response = await fetch(url, { method: 'POST', body });
   if (!response.ok) throw new Error(await response.text());
   return (await response.json()) as ServiceTemplate;
