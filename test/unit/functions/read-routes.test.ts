@@ -122,7 +122,8 @@ describe('GET /v1/models', () => {
   });
 
   test('shows the models as the catalog has them, without rates unless these are published', async () => {
-    const published = async (more: Record<string, string> = {}) => withEnvironment(more, () => call(listModels));
+    const published = async (more: Record<string, string> = {}) =>
+      withEnvironment(more, () => call(listModels));
     const catalog = CATALOG.filter(({ id }) => id !== 'xW3.0sPro');
 
     // `toEqual` fails on any extra key, such as a rate.
