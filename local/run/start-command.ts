@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { plainCommand } from '../../ops/plain-command.ts';
 import { onStopSignals } from '../../ops/stop-signals.ts';
-import { type LocalRun, startLocalRun } from '../run.ts';
+import type { LocalRun } from '../run.ts';
 import type { Context } from './synthesize.ts';
 
 const port = (text: string): number => {
@@ -56,6 +56,8 @@ const start = async (options: Options) => {
   onStopSignals(stop, () => process.exit(1));
 
   try {
+    // Loaded here: help and wrong options need none of the run.
+    const { startLocalRun } = await import('../run.ts');
     run = await startLocalRun({
       ...options,
       signal: stopping.signal,

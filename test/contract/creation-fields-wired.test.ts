@@ -41,8 +41,13 @@ describe('A creation takes every field', () => {
     ],
     ['image', { model: 'xQI3Pro', seed: 2_147_483_647, negativePrompt: 'fog', promptExtend: false }],
     ['video', { model: 'xW2.7S', durationSec: 15, resolution: '1080p' }],
-    ['video', { model: 'xW3.0s', seed: 0, generateAudio: false, promptExtend: true }],
-    ['video', { model: 'xW3.0s', ratio: '9:16', image: urls(1)[0], lastFrame: urls(1)[0] }],
+    [
+      'video',
+      {
+        ...{ model: 'xW3.0s', seed: 0, generateAudio: false, promptExtend: true },
+        ...{ ratio: '9:16', image: urls(1)[0], lastFrame: urls(1)[0] },
+      },
+    ],
     ['video', { model: 'xW3.0sPro', referenceImages: urls(10), referenceAudios: urls(5) }],
     // A local run allows loopback targets, so that developers can use servers on their own machine.
     ['image', { model: 'xSD4.5', references: [LOOPBACK], webhookUrl: LOOPBACK }],

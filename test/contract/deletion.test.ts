@@ -29,15 +29,17 @@ beforeAll(async () => {
 const pathOf = (requestId: string) => `/v1/generations/${requestId}`;
 const removeOne = (requestId: string) => remove(caller, pathOf(requestId));
 
-/** Expects that no route, list or file URL returns anything of a deleted request. */
-const expectGone = async ({ requestId, images = [], endUserEmail = '' }: AnyRecord): Promise<void> => {
-  expect(refusal(await caller.get(pathOf(requestId)))).toEqual([404, 'not_found']);
-  for (const query of ['', `&endUserEmail=${encodeURIComponent(endUserEmail)}`, '&status=succeeded']) {
+/** Expects that no route, list or file URL returns anything of deleted requests. */
+const expectGone = async (records: AnyRecord[]): Promise<void> => {
+  const ids = records.map(({ requestId }) => requestId);
+  const emails = [...new Set(records.map(({ endUserEmail = '' }) => encodeURIComponent(endUserEmail)))];
+  for (const query of ['', '&status=succeeded', ...emails.map((email) => `&endUserEmail=${email}`)]) {
     const { body } = await caller.get<ListPage<AnyRecord>>(`/v1/generations?pageSize=50${query}`);
-    expect(body.items.filter((item) => item.requestId === requestId)).toEqual([]);
+    expect(body.items.filter(({ requestId }) => ids.includes(requestId))).toEqual([]);
   }
-  for (const { url } of images) {
-    if (url !== undefined) expect((await fetchFile(url)).status).toBe(403);
+  for (const { requestId, images = [] } of records) {
+    expect(refusal(await caller.get(pathOf(requestId)))).toEqual([404, 'not_found']);
+    for (const { url } of images) if (url !== undefined) expect((await fetchFile(url)).status).toBe(403);
   }
 };
 
@@ -58,7 +60,7 @@ describe('Deleting one request', () => {
       [200, { requestId: paid.requestId, deleted: true, removedObjects: 2 }],
       [200, { requestId: refunded.requestId, deleted: true, removedObjects: 0 }],
     ]);
-    await Promise.all([paid, refunded].map(expectGone));
+    await expectGone([paid, refunded]);
     expect({ entries: await history(caller), endUser: await endUserOf(caller, email) }).toEqual(before);
     await expectUnbrokenChain(caller);
     const left = await itemsNaming(caller.service, refunded.requestId);
@@ -107,15 +109,15 @@ describe('Deleting several requests', () => {
       conflicts: [working.requestId],
       notFound: missing,
     });
-    await Promise.all([made, refused].map(expectGone));
+    await expectGone([made, refused]);
     expect((await other.get(pathOf(others.requestId))).status).toBe(200);
     await endBusy(caller, working.requestId);
   });
 
   test('by concurrent calls counts each request once in total', async () => {
     const records = await Promise.all([
-      ...Array.from({ length: 10 }, () => failed(caller)),
-      ...Array.from({ length: 4 }, () => succeeded(caller)),
+      ...Array.from({ length: 3 }, () => failed(caller)),
+      ...Array.from({ length: 2 }, () => succeeded(caller)),
     ]);
     const ids = records.map(({ requestId }) => requestId);
 
@@ -126,14 +128,14 @@ describe('Deleting several requests', () => {
 
     const total = (count: (body: (typeof answers)[number]['body']) => number) =>
       answers.reduce((sum, { body }) => sum + count(body), 0);
-    expect(total(({ deleted }) => deleted)).toBe(14);
-    expect(total(({ removedObjects }) => removedObjects)).toBe(4);
+    expect(total(({ deleted }) => deleted)).toBe(5);
+    expect(total(({ removedObjects }) => removedObjects)).toBe(2);
     for (const { status, body } of answers) {
       expect(status).toBe(200);
-      expect(body).toMatchObject({ requested: 14, conflicts: [] });
-      expect(body.deleted + body.notFound.length).toBe(14);
+      expect(body).toMatchObject({ requested: 5, conflicts: [] });
+      expect(body.deleted + body.notFound.length).toBe(5);
     }
-    await Promise.all(records.map(expectGone));
+    await expectGone(records);
     await expectUnbrokenChain(caller);
   });
 });

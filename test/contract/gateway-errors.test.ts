@@ -18,27 +18,28 @@ const request = (method: string, path: string, body?: unknown, headers: Record<s
     body,
   });
 
-describe.each(PATHS)('%s', (path) => {
-  const allowed = methodsOf(path);
+// That each path takes every method is tested in test/infra/http-api.test.ts, the answer in test/unit/functions/api-handler.test.ts.
+describe('A method that a path does not take is refused with 404, code not_found and the allowed methods', () => {
+  const expectRefused = (answer: Awaited<ReturnType<typeof send>>, path: string) => {
+    expect(refusal(answer)).toEqual([404, 'not_found']);
+    expect(answer.headers.get('allow')?.split(', ').sort()).toEqual(methodsOf(path).toSorted());
+  };
 
-  test.each(METHODS.filter((method) => !allowed.includes(method)))(
-    'refuses %s with 404, code not_found and the allowed methods, with or without a key',
+  test.each(PATHS)('%s', async (path) => {
+    expectRefused(await request('PATCH', filled(path), 'text', { 'content-type': 'text/plain' }), path);
+  });
+
+  const path = '/v1/generations/{requestId}';
+  test.each(METHODS.filter((method) => !methodsOf(path).includes(method)))(
+    'each of them, such as %s, with or without a key, a query and a body',
     async (method) => {
       const answers = [
         await send(caller.service, method, filled(path)),
         await request(method, `${filled(path)}?x=1`),
-        ...(method === 'GET'
-          ? []
-          : [
-              await request(method, filled(path), 'text', { 'content-type': 'text/plain' }),
-              await request(method, filled(path), '<a/>', { 'content-type': 'application/vnd.rare+xml' }),
-            ]),
+        await request(method, filled(path), '<a/>', { 'content-type': 'application/vnd.rare+xml' }),
       ];
 
-      for (const answer of answers) {
-        expect(refusal(answer)).toEqual([404, 'not_found']);
-        expect(answer.headers.get('allow')?.split(', ').sort()).toEqual(allowed.toSorted());
-      }
+      for (const answer of answers) expectRefused(answer, path);
     },
   );
 });
@@ -48,11 +49,14 @@ describe('An unknown route is 404 not_found', () => {
     ...['/', '/v1', '/v2/generations', '/generations', '/V1/models', '/v1/Models', '/favicon.ico'],
     '/v1/models/xSD4.5',
     ...['/v1/generations/img_01ARZ3NDEKTSV4RRFFQ69G5FAV/images', '/v1/generations%2Fx', '/v1/%E0%A4%A'],
-  ])('%s with every method, with or without a key', async (path) => {
-    for (const method of METHODS) {
-      expect(refusal(await request(method, path))).toEqual([404, 'not_found']);
-      expect(refusal(await send(caller.service, method, path))).toEqual([404, 'not_found']);
-    }
+  ])('%s with or without a key', async (path) => {
+    expect(refusal(await request('GET', path))).toEqual([404, 'not_found']);
+    expect(refusal(await send(caller.service, 'POST', path))).toEqual([404, 'not_found']);
+  });
+
+  test('with every method', async () => {
+    for (const method of METHODS)
+      expect(refusal(await request(method, '/v2/generations'))).toEqual([404, 'not_found']);
   });
 
   test('whose message says where the reference is', async () => {
@@ -104,10 +108,11 @@ test('An error reveals no internals to the caller', async () => {
 });
 
 test("Every answer has its own X-Request-Id, including the gateway's refusals", async () => {
+  const paths = ['/v1/balance', '/v1/models', '/v1/generations/{requestId}'].map((path) => filled(path));
   const answers = await Promise.all([
-    ...PATHS.map((path) => request('GET', filled(path))),
-    ...PATHS.map((path) => request('PUT', filled(path))),
-    ...PATHS.map((path) => request('GET', `${filled(path)}/x/y`)),
+    ...paths.map((path) => request('GET', path)),
+    ...paths.map((path) => request('PUT', path)),
+    ...paths.map((path) => request('GET', `${path}/x/y`)),
   ]);
 
   const ids = answers.map(({ headers }) => headers.get('x-request-id'));

@@ -10,7 +10,7 @@ import {
 } from './support/client.ts';
 import { entriesOf } from './support/ledger.ts';
 import { succeeded } from './support/resources.ts';
-import { aVideo, createVideo, settledVideo } from './support/videos.ts';
+import { anUnfilmedVideo, aVideo, createVideo, settledVideo } from './support/videos.ts';
 
 let caller: Caller;
 let stranger: Caller;
@@ -33,10 +33,13 @@ describe('An output of one’s own request', () => {
       (record: AnyRecord) => handleOf(record).replace('127.0.0.1', 'localhost'),
     ],
   ])('is the first frame of a video, given %s', async (_, given) => {
-    const answer = await createVideo(caller, aVideo({ model: 'xW2.7S', image: given(made) }));
+    const answer = await createVideo(caller, anUnfilmedVideo({ model: 'xW2.7S', image: given(made) }));
 
     expect(answer.status).toBe(202);
-    expect(await settledVideo(caller, answer.body.requestId)).toMatchObject({ status: 'succeeded' });
+    // The provider has fetched it, and then refused the prompt.
+    expect(await settledVideo(caller, answer.body.requestId)).toMatchObject({
+      error: { code: 'content_policy' },
+    });
     const { body } = await caller.get<{ input: unknown }>(
       `/v1/videos/${answer.body.requestId}?include=input`,
     );

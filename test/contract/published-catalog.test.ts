@@ -2,21 +2,19 @@ import { expect, test } from '@jest/globals';
 import { CATALOG, DEFAULT_RATES } from '../../core/models/catalog.ts';
 import { useCaller } from './support/use-caller.ts';
 
-const caller = useCaller(0, 'guarded');
-const publishing = useCaller(0);
+const caller = useCaller(0);
 
-test('The catalog lists exactly the models of the service, as they are published', async () => {
+/** The models as they are published, with their rates. */
+const PUBLISHED = JSON.parse(
+  JSON.stringify(CATALOG.map((model) => ({ ...model, rate: DEFAULT_RATES[model.id] }))),
+);
+
+// Written out in test/unit/core/models/catalog.test.ts. Without rates: test/long/unpublished-rates.test.ts.
+test('The catalog lists exactly the models of the service, with the rate of each where the operator publishes rates', async () => {
   const { status, body } = await caller.get('/v1/models');
 
   expect(status).toBe(200);
-  // Written out in test/unit/core/models/catalog.test.ts. `toEqual` fails on any extra key, such as a rate.
-  expect(body).toEqual(JSON.parse(JSON.stringify({ data: CATALOG })));
-});
-
-test('The catalog contains the rate of each model where the operator publishes rates, and nothing else more', async () => {
-  const { body } = await publishing.get<{ data: { id: string; rate?: unknown }[] }>('/v1/models');
-
-  expect(body.data).toEqual(CATALOG.map((model) => ({ ...model, rate: DEFAULT_RATES[model.id] })));
+  expect(body).toEqual({ data: PUBLISHED });
 });
 
 test('With include=inputs each model has the limits on its files; another include is refused', async () => {
@@ -30,7 +28,7 @@ test('With include=inputs each model has the limits on its files; another includ
       ...{ maxBytes: 20 * 1024 * 1024, minSide: 240, maxSide: 8_000, maxRatio: 8, alpha: false },
     },
   });
-  expect(body.data.map(({ inputs: _, ...model }) => model)).toEqual(JSON.parse(JSON.stringify(CATALOG)));
+  expect(body.data.map(({ inputs: _, ...model }) => model)).toEqual(PUBLISHED);
   expect(await caller.get('/v1/models?include=rates')).toMatchObject({
     status: 400,
     body: { error: { fields: { include: 'must be inputs' } } },

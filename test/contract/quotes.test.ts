@@ -9,7 +9,6 @@ import { useCaller } from './support/use-caller.ts';
 import { anUnfilmedVideo, createVideo } from './support/videos.ts';
 
 const caller = useCaller();
-const unpublished = useCaller(0, 'guarded');
 let clips: ClipServer;
 beforeAll(async () => {
   clips = await startClipServer({ '3.mp4': await aClip({ seconds: 3, framesPerSecond: 20 }) });
@@ -64,14 +63,4 @@ test('A quote that nothing would have to be measured for is answered without a b
   expect((await quote({ kind: 'image', ...IMAGE }, poor)).body).toEqual({
     ...{ xTokens: 1, balance: 0, covered: false, budgets: [] },
   });
-});
-
-test('There are no quotes where no rates are published', async () => {
-  // The path is none of that deployment: the document is not held to its answer.
-  const answer = await fetch(`${unpublished.service.baseUrl}/v1/quotes`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${unpublished.key}` },
-    body: JSON.stringify({ kind: 'image', ...IMAGE }),
-  });
-  expect([answer.status, await answer.json()]).toMatchObject([404, { error: { code: 'not_found' } }]);
 });

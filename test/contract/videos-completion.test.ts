@@ -46,7 +46,7 @@ beforeAll(async () => {
 const requestOf = (kind: Kind) => started.get(kind) ?? { requestId: '', status: 'missing' };
 
 const READERS = 4;
-/** Reads four at a time, ten times a second, until a request has ended. Returns the reads and the seconds since its creation. */
+/** Reads four at a time, again and again, until a request has ended. Returns the reads and the seconds since its creation. */
 const readOften = async ({ requestId, createdAt = '' }: VideoRecord) => {
   let reads = 0;
   await eventually(

@@ -42,22 +42,22 @@ const statisticOf = (statistic: string, values: readonly number[]): Value => {
   return found();
 };
 
-interface Query {
-  metric: Properties;
+/** A statistic of a metric by periods. */
+interface Series {
+  points: readonly Point[];
   statistic: string;
   periodSeconds: number;
 }
 
-/** The value of a metric `periodsAgo`: 0 is the period that ends now. */
-const valueAt = (
-  { metric, statistic, periodSeconds }: Query,
-  points: readonly Point[],
-  periodsAgo: number,
-) => {
+const pointsOf = (metric: Properties, points: readonly Point[]): Point[] => {
   const key = metricKey(metric);
+  return points.filter((point) => point.metric === key);
+};
+
+/** The value `periodsAgo`: 0 is the period that ends now. */
+const valueAt = ({ points, statistic, periodSeconds }: Series, periodsAgo: number): Value => {
   const from = periodsAgo * periodSeconds;
   const values = points
-    .filter((point) => point.metric === key)
     .filter(({ secondsAgo }) => secondsAgo >= from && secondsAgo < from + periodSeconds)
     .map(({ value }) => value);
   return statisticOf(statistic, values);
@@ -69,9 +69,9 @@ const WEEK_SECONDS = 7 * 86_400;
 const MIN_LEARNED = 24;
 
 /** The upper edge of what is expected: a stand-in for AWS's model, which is its own. Mean and standard deviation of the week before. */
-const upperEdge = (query: Query, points: readonly Point[], from: number, deviations: number): Value => {
-  const periods = WEEK_SECONDS / query.periodSeconds;
-  const learned = Array.from({ length: periods }, (_, index) => valueAt(query, points, from + index)).filter(
+const upperEdge = (series: Series, from: number, deviations: number): Value => {
+  const periods = WEEK_SECONDS / series.periodSeconds;
+  const learned = Array.from({ length: periods }, (_, index) => valueAt(series, from + index)).filter(
     (value) => value !== undefined,
   );
   if (learned.length < MIN_LEARNED) return undefined;
@@ -99,19 +99,21 @@ const watchOf = (alarm: Properties, points: readonly Point[]): Watch => {
   const { EvaluationPeriods, Threshold, ThresholdMetricId } = alarm;
   if (!alarm.Metrics) {
     const statistic = alarm.Statistic ?? alarm.ExtendedStatistic;
-    const query = { metric: alarm, statistic, periodSeconds: alarm.Period };
-    return (periodsAgo) => ({ value: valueAt(query, points, periodsAgo), bound: Threshold });
+    const series = { points: pointsOf(alarm, points), statistic, periodSeconds: alarm.Period };
+    return (periodsAgo) => ({ value: valueAt(series, periodsAgo), bound: Threshold });
   }
   const metrics = alarm.Metrics as MathMetric[];
-  const queries = new Map(
+  const found = new Map(
     metrics.flatMap(({ Id, MetricStat: stat }) =>
-      stat ? [[Id, { metric: stat.Metric, statistic: stat.Stat, periodSeconds: stat.Period }] as const] : [],
+      stat
+        ? [[Id, { points: pointsOf(stat.Metric, points), statistic: stat.Stat, periodSeconds: stat.Period }]]
+        : [],
     ),
   );
-  const queryOf = (id: string): Query => {
-    const query = queries.get(id);
-    if (!query) throw new Error(`There is no metric ${id}.`);
-    return query;
+  const seriesOf = (id: string): Series => {
+    const series = found.get(id);
+    if (!series) throw new Error(`There is no metric ${id}.`);
+    return series;
   };
   const expressions = metrics.flatMap(({ Id, Expression }) => (Expression ? [{ Id, Expression }] : []));
   const [{ Id, Expression } = { Id: '', Expression: '' }, ...more] = expressions;
@@ -119,12 +121,12 @@ const watchOf = (alarm: Properties, points: readonly Point[]): Watch => {
   const band = BAND.exec(Expression);
   if (band) {
     if (Id !== ThresholdMetricId) throw new Error('The threshold is not the band.');
-    const query = queryOf(band[1] ?? '');
-    const bound = upperEdge(query, points, EvaluationPeriods, Number(band[2]));
-    return (periodsAgo) => ({ value: valueAt(query, points, periodsAgo), bound });
+    const series = seriesOf(band[1] ?? '');
+    const bound = upperEdge(series, EvaluationPeriods, Number(band[2]));
+    return (periodsAgo) => ({ value: valueAt(series, periodsAgo), bound });
   }
   return (periodsAgo) => ({
-    value: calculate(Expression, (id) => valueAt(queryOf(id), points, periodsAgo)),
+    value: calculate(Expression, (id) => valueAt(seriesOf(id), periodsAgo)),
     bound: Threshold,
   });
 };

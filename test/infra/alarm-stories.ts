@@ -2,7 +2,7 @@ import { answered, aws, DAY, ended, HOUR, MINUTE, ours, type Story, times } from
 
 const { countMetric, METRIC, measure } = await import('../../core/observability.ts');
 
-/** What happened to a small deployment: the story, and an alarm that rings in the story; `undefined` for silence. */
+/** What happened to a small deployment, and the alarm that rings then; `undefined` where no alarm may ring. */
 export interface AlarmStory {
   story: Story;
   rings: string | undefined;

@@ -1,34 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { buildSync } from 'esbuild';
+import { readFileSync } from 'node:fs';
 import { namesOfProvider, PROVIDER_IDS } from '../../core/provider-names.ts';
+import { askInfraServer, FUNCTION_CODE } from './service-template.ts';
 
 const root = new URL('../../', import.meta.url);
+const codeByFunction = new Map(await askInfraServer<[string, string][]>(FUNCTION_CODE));
 
-/** Our code in each bundle, by the function's name: the entry point and what it imports, tree-shaken, without packages. */
-const bundleCode = (): Map<string, string> => {
-  const folder = fileURLToPath(new URL('functions/', root));
-  const { outputFiles } = buildSync({
-    entryPoints: ['api', 'workflow', 'events', 'media'].flatMap((group) =>
-      readdirSync(folder + group).map((file) => `${folder}${group}/${file}`),
-    ),
-    outdir: folder,
-    bundle: true,
-    write: false,
-    packages: 'external',
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
-    legalComments: 'none',
-    logLevel: 'warning',
-  });
-  return new Map(outputFiles.map(({ path, text }) => [path.slice(folder.length).replace(/\.js$/, ''), text]));
-};
-let codeByFunction: Map<string, string> | undefined;
-
-/** Our code in a function's bundle. All functions are bundled at the first call. Throws for an unknown function. */
+/** Our code in a function's bundle. Throws for an unknown function. */
 export const codeOf = (name: string): string => {
-  codeByFunction ??= bundleCode();
   const code = codeByFunction.get(name);
   if (code === undefined) throw new Error(`There is no function ${name}.`);
   return code;

@@ -4,31 +4,39 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { type ServiceTemplate, SYNTHESES_URL } from './service-template.ts';
+import { FUNCTION_CODE, SYNTHESES_URL } from './service-template.ts';
 
 /** Holds the server and its folder between set-up and teardown: one process, two module graphs. */
 export const held = globalThis as { infraSyntheses?: { server: Server; folder: string } };
 
 /**
- * Starts the server that synthesizes for all infra tests. Loading the CDK is most of what a synthesis takes, and jest would load it again
- * for every file.
+ * Starts the server that synthesizes for all infra tests, and bundles the code that some read. Loading the CDK is most of what a synthesis
+ * takes, and jest would load it again for every file.
  */
 export default async (): Promise<void> => {
   const folder = mkdtempSync(join(tmpdir(), 'generation-service-'));
-  const templates = new Map<string, ServiceTemplate>();
-  const synthesizeOnce = async (entries: string): Promise<ServiceTemplate> => {
-    const { synthesizeIn } = await import('./synthesis.ts');
-    const template = templates.get(entries) ?? synthesizeIn(folder, overridesOf(entries));
-    templates.set(entries, template);
-    return template;
+  /** As JSON, by what was asked. */
+  const answers = new Map<string, string>();
+  const answer = async (asked: string): Promise<string> => {
+    const [{ synthesizeIn }, { bundleCode }] = await Promise.all([
+      import('./synthesis.ts'),
+      import('./bundled-code.ts'),
+    ]);
+    const known = answers.get(asked);
+    if (known !== undefined) return known;
+    const made = JSON.stringify(
+      asked === FUNCTION_CODE ? bundleCode() : synthesizeIn(folder, overridesOf(asked)),
+    );
+    answers.set(asked, made);
+    return made;
   };
   const server = createServer((request, response) => {
     // A synthesis blocks this process: idle connections would run out meanwhile, and be reset when they are used.
     response.setHeader('Connection', 'close');
     text(request)
-      .then(synthesizeOnce)
+      .then(answer)
       .then(
-        (template) => response.end(JSON.stringify(template)),
+        (made) => response.end(made),
         (error) => response.writeHead(500).end(String(error)),
       );
   });

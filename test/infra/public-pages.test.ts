@@ -1,12 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { stop } from 'esbuild';
 import { CONSOLE_PAGES, PUBLIC_PAGES } from '../../core/files/pages.ts';
-import { bundlePages } from '../../lib/bundle-pages.ts';
+import { cachedBundles } from '../../lib/bundle-cache.ts';
 import { onlyOne, policiesOf, type Resource, render, roleOf, synthesizeService } from './service-template.ts';
 
 /** AWS's managed cache policy: https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/using-managed-cache-policies.html */
@@ -20,8 +19,7 @@ const distribution = onlyOne(service.resources, 'AWS::CloudFront::Distribution')
 let files: Record<string, string>;
 afterAll(() => stop());
 beforeAll(async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'pages-'));
-  await bundlePages(folder);
+  const folder = (await cachedBundles())('events/publish-pages');
   files = Object.fromEntries(
     [...PUBLIC_PAGES, ...CONSOLE_PAGES].map(({ file, encoding }) => {
       const bytes = readFileSync(join(folder, file));
@@ -29,7 +27,6 @@ beforeAll(async () => {
       return [file, (encoding === 'gzip' ? gunzipSync(bytes) : bytes).toString()];
     }),
   );
-  rmSync(folder, { recursive: true });
 });
 
 describe('the paths of the public pages', () => {

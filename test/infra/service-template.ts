@@ -44,20 +44,31 @@ export const EVERYTHING_CONFIGURED = {
 /** Names the variable that tells a test process where the server of global set-up is. */
 export const SYNTHESES_URL = 'INFRA_SYNTHESES_URL';
 
+/** What is asked of that server for the code of all functions, in place of a context: `[name, code][]`. */
+export const FUNCTION_CODE = 'function code';
+
+/** What this test file asked for so far. */
+const asked = new Map<string, Promise<ServiceTemplate>>();
+
 /**
  * The template of the real stack with the project's context and these overrides, synthesized once for all test files. Functions are
  * identified by their bundles. Rejects with the message of a synthesis that fails.
  */
-export const synthesizeService = async (
-  overrides: Record<string, unknown> = {},
-): Promise<ServiceTemplate> => {
-  const url = process.env[SYNTHESES_URL];
-  if (!url) throw new Error('Infra tests run under their own jest project, which starts their server.');
+export const synthesizeService = (overrides: Record<string, unknown> = {}): Promise<ServiceTemplate> => {
   // As entries: JSON would drop a key that is overridden with undefined.
   const body = JSON.stringify(Object.entries(overrides));
+  const template = asked.get(body) ?? askInfraServer<ServiceTemplate>(body);
+  asked.set(body, template);
+  return template;
+};
+
+/** An answer of the server of global set-up. Rejects with the message of what failed there. */
+export const askInfraServer = async <Answer>(body: string): Promise<Answer> => {
+  const url = process.env[SYNTHESES_URL];
+  if (!url) throw new Error('Infra tests run under their own jest project, which starts their server.');
   const response = await fetch(url, { method: 'POST', body });
   if (!response.ok) throw new Error(await response.text());
-  return (await response.json()) as ServiceTemplate;
+  return (await response.json()) as Answer;
 };
 
 /** The resources of a type, with their logical ids. */

@@ -10,12 +10,7 @@ afterAll(() => service.stop());
 
 describe('rates', () => {
   test('list prints every model in catalog order, at first with the default rates', async () => {
-    const fresh = await startService();
-
-    const { stdout } = await runProcess(['rates', 'list', '--json', '--data-dir', fresh.dataDirectory]);
-
-    await fresh.stop();
-    expect(JSON.parse(stdout)).toEqual(
+    expect(await service.json('rates', 'list')).toEqual(
       CATALOG.map(({ id, billing }) => ({ model: id, billing, ...DEFAULT_RATES[id] })),
     );
   });

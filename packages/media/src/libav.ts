@@ -58,6 +58,8 @@ declare global {
 }
 
 type Factory = (options: {
+  print: (line: string) => void;
+  printErr: (line: string) => void;
   instantiateWasm: (imports: WebAssembly.Imports, take: (instance: WebAssembly.Instance) => void) => object;
 }) => Promise<Libav>;
 
@@ -80,18 +82,38 @@ export interface BoundedLibav {
   wasRefusedMemory: () => boolean;
 }
 
-/** Loads FFmpeg's demuxers with a heap of at most so many bytes. Throws when the files of its package are not there. */
-export const loadLibav = async (maxHeapBytes: number): Promise<BoundedLibav> => {
+/** The library's files, loaded and compiled. */
+interface Build {
+  factory: Factory;
+  wasm: WebAssembly.Module;
+}
+
+const readBuild = async (): Promise<Build> => {
   const description = findPackageJSON(LIBAV_PACKAGE, import.meta.url);
   if (description === undefined) throw new Error(`The package ${LIBAV_PACKAGE} is not installed.`);
   const build = join(dirname(description), 'dist', BUILD);
   const { default: factory } = (await import(pathToFileURL(`${build}.mjs`).href)) as { default: Factory };
-  const wasm = await WebAssembly.compile(readFileSync(`${build}.wasm`));
+  return { factory, wasm: await WebAssembly.compile(readFileSync(`${build}.wasm`)) };
+};
+
+/** Compiling is most of what the library takes to load. */
+let compiled: Promise<Build> | undefined;
+
+/**
+ * Loads FFmpeg's demuxers anew, with a heap of at most so many bytes that nothing else reads or writes. Throws when the files of its package are
+ * not there.
+ */
+export const loadLibav = async (maxHeapBytes: number): Promise<BoundedLibav> => {
+  compiled ??= readBuild();
+  const { factory, wasm } = await compiled;
   let refused = false;
   const started = Promise.withResolvers<never>();
   const libav = await Promise.race([
     started.promise,
     factory({
+      // What a stranger's file makes the library say belongs in no log.
+      print: () => undefined,
+      printErr: () => undefined,
       instantiateWasm: (imports, take) => {
         const watched = watching(imports, () => {
           refused = true;

@@ -1,5 +1,4 @@
 import { parseArgs } from 'node:util';
-import { startSandbox } from './server.ts';
 
 const HELP = `Usage: sandbox [options]
 
@@ -51,6 +50,8 @@ if (!Number.isInteger(port) || port < 0 || port > 65_535) {
 }
 
 const [maxRunning, createsPerSecond] = [limitOf('max-running'), limitOf('requests-per-second')];
+// Loaded only now: a call that is refused, or asks for help, is answered at once.
+const { startSandbox } = await import('./server.ts');
 const sandbox = await startSandbox({
   port,
   maxRunning,

@@ -24,9 +24,8 @@ const countWhite = async (image: Buffer) => {
 describe('a drawn image', () => {
   test.each([
     { width: 1024, height: 1024, format: 'png' as const },
-    { width: 2848, height: 1600, format: 'jpeg' as const },
     { width: 64, height: 640, format: 'png' as const },
-    { width: 16_384, height: 1024, format: 'jpeg' as const },
+    { width: 16_384, height: 256, format: 'jpeg' as const },
     { width: 997, height: 1003, format: 'jpeg' as const },
   ])('is exactly $width x $height $format', async (size) => {
     const { width, height, format, hasAlpha } = await sharp(await drawImage(aDrawing(size))).metadata();

@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import { arkErrorOf, useSandbox } from './sandbox-client.ts';
 
 // Its files are made up.
-const sandbox = useSandbox({ fetchInputs: false });
+const sandbox = useSandbox({ fetchInputs: false, plainImages: true });
 
 const SEEDREAM_4_5 = 'seedream-4-5-251128';
 const A_DATA_URL = 'data:image/png;base64,iVBORw0KGgo=';

@@ -166,17 +166,17 @@ export const aReceiver = async (statusOf: (call: number) => number | 'never' = (
   };
 };
 
-/** Calls `query` every 20 ms until `accept` returns true. Throws after `withinMilliseconds`. */
+/** Calls `query` after 20 ms, and then ever longer pauses of up to 60 ms, until `accept` returns true. Throws after `withinMilliseconds`. */
 export const poll = async <Answer>(
   query: () => Promise<Answer>,
   accept: (answer: Answer) => boolean,
   withinMilliseconds = 60_000,
 ): Promise<Answer> => {
   const until = Date.now() + withinMilliseconds;
-  for (;;) {
+  for (let pause = 20; ; pause = Math.min(1.2 * pause, 60)) {
     const answer = await query();
     if (accept(answer)) return answer;
     if (Date.now() > until) throw new Error(`not reached in time; last answer: ${JSON.stringify(answer)}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
 };

@@ -9,7 +9,7 @@ import {
   useSandbox,
 } from './sandbox-client.ts';
 
-const sandbox = useSandbox();
+const sandbox = useSandbox({ plainImages: true });
 
 /** What each upstream says of a task, in one shape. */
 interface Seen {

@@ -17,11 +17,11 @@ const start = (args: string[], nodeOptions: string[] = []) =>
     env: { ...process.env, DYNAMODB_ENDPOINT: '', npm_config_registry: 'http://127.0.0.1:9' },
   });
 
-/** Node.js options that fake the platform of the process. */
-const onPlatform = (platform: string, arch: string): string[] => {
-  const module = `Object.defineProperties(process, { platform: { value: '${platform}' }, arch: { value: '${arch}' } })`;
-  return ['--import', `data:text/javascript,${encodeURIComponent(module)}`];
-};
+/** Node.js options that fake a platform of which no package is installed, on any developer's machine. */
+const ON_ANOTHER_MACHINE = [
+  '--import',
+  `data:text/javascript,${encodeURIComponent("Object.defineProperties(process, { platform: { value: 'freebsd' }, arch: { value: 'riscv64' } })")}`,
+];
 
 describe('the command', () => {
   test.each<[string, string[]]>([
@@ -46,26 +46,20 @@ describe('the command', () => {
     expect(stderr).toMatch(/^The local run did not start: A local run \(process \d+\) is using .+\n$/);
   });
 
-  test.each([
-    ['darwin', 'arm64'],
-    ['linux', 'arm64'],
-  ])('without a network says in one sentence what it needs on %s-%s', (platform, arch) => {
-    const dataDir = join(root, `${platform}-${arch}`);
+  test('without a network says in one sentence what it needs on another platform', () => {
+    const dataDir = join(root, 'elsewhere');
 
-    const { status, stdout, stderr } = start(
-      ['--data-dir', dataDir, '--port', '0'],
-      onPlatform(platform, arch),
-    );
+    const { status, stdout, stderr } = start(['--data-dir', dataDir, '--port', '0'], ON_ANOTHER_MACHINE);
 
     expect(status).toBe(1);
     expect(stdout).toBe('');
     const [installing, refused, ...more] = stderr.split('\n');
     expect(installing).toMatch(
-      new RegExp(`^Installing @dynoxide/${platform}-${arch} \\d.+, the local DynamoDB, into build/\\S+\\.$`),
+      /^Installing @dynoxide\/freebsd-riscv64 \d.+, the local DynamoDB, into build\/\S+\.$/,
     );
     expect(refused).toMatch(
       new RegExp(
-        `^The local run did not start: There is no built-in DynamoDB for ${platform}-${arch} \\(npm: .+\\): ` +
+        '^The local run did not start: There is no built-in DynamoDB for freebsd-riscv64 \\(npm: .+\\): ' +
           'set DYNAMODB_ENDPOINT to any DynamoDB-compatible endpoint, such as DynamoDB Local\\.$',
       ),
     );

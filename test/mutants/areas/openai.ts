@@ -1,6 +1,6 @@
 import { bugs } from '../mutant.ts';
 
-/** Bugs in the calls of OpenAI's clients: whose request is it, who waits for it, and what a refused call leaves. */
+/** Bugs of `/openai/v1`: which call a request belongs to, which call waits for a request, and what a refused call leaves behind. */
 export const OPENAI = bugs('openai', [
   [
     'a first call takes a request that another call waits for',

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { DEFAULT_RATES } from '../../../core/models/catalog.ts';
+import { CATALOG, DEFAULT_RATES } from '../../../core/models/catalog.ts';
 import type { ImageRequest } from '../../../core/requests/request-rules.ts';
 import { inFlightKey, ledgerEntryKey, requestKey } from '../../../core/table/keys.ts';
 import { handler as getBalance } from '../../../functions/api/get-balance.ts';
@@ -119,6 +119,18 @@ describe('GET /v1/models', () => {
     putModelSettings(memory, { model: 'xZI1.0Pro', enabled: false });
 
     expect(await ids()).toEqual(['xQI3Pro', 'xW2.7S', 'xW3.0s']);
+  });
+
+  test('shows the models as the catalog has them, without rates unless these are published', async () => {
+    const published = async (more: Record<string, string> = {}) =>
+      withEnvironment(more, () => call(listModels));
+    const catalog = CATALOG.filter(({ id }) => id !== 'xW3.0sPro');
+
+    // `toEqual` fails on any extra key, such as a rate.
+    expect((await published()).body).toEqual(JSON.parse(JSON.stringify({ data: catalog })));
+    expect((await published({ PUBLISH_RATES: 'true' })).body.data).toEqual(
+      catalog.map((model) => ({ ...model, rate: DEFAULT_RATES[model.id] })),
+    );
   });
 
   test('shows an account its own rates, and no model whose price cannot be read', async () => {

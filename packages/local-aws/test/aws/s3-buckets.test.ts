@@ -64,15 +64,13 @@ describe('deleting and listing', () => {
   });
 
   test('keys are listed in pages, in order; one call deletes a thousand', async () => {
-    const keys = Array.from({ length: 250 }, (_, at) => `many/${at % 7 ? 'a-b' : 'a'}/${at}`);
-    for (let at = 0; at < keys.length; at += 50) {
-      await Promise.all(keys.slice(at, at + 50).map((key) => put(key, 'x')));
-    }
+    const keys = Array.from({ length: 50 }, (_, at) => `many/${at % 7 ? 'a-b' : 'a'}/${at}`);
+    await Promise.all(keys.map((key) => put(key, 'x')));
 
     const listed: (string | undefined)[] = [];
     let token: string | undefined;
     do {
-      const page = await list({ Prefix: 'many/', MaxKeys: 70, ContinuationToken: token });
+      const page = await list({ Prefix: 'many/', MaxKeys: 14, ContinuationToken: token });
       listed.push(...keysOf(page));
       token = page.NextContinuationToken;
     } while (token);

@@ -13,8 +13,8 @@ import { aFunction } from './a-function.ts';
 const folder = mkdtempSync(join(tmpdir(), 'functions-'));
 const open: FunctionRuntime[] = [];
 
-const aRuntime = (options: Partial<FunctionRuntimeOptions> = {}): FunctionRuntime => {
-  const runtime = createFunctionRuntime({
+const create = (options: Partial<FunctionRuntimeOptions> = {}): FunctionRuntime =>
+  createFunctionRuntime({
     functions: [aFunction('behave')],
     awsEndpointUrl: 'http://127.0.0.1:1',
     callAws: async () => 'lost',
@@ -22,14 +22,23 @@ const aRuntime = (options: Partial<FunctionRuntimeOptions> = {}): FunctionRuntim
     codeCacheDirectory: join(folder, 'code-cache'),
     ...options,
   });
+/** A runtime for one test. */
+const aRuntime = (options?: Partial<FunctionRuntimeOptions>): FunctionRuntime => {
+  const runtime = create(options);
   open.push(runtime);
   return runtime;
 };
+/** Runtimes for tests that leave their worker as it was, or that get another one. */
+const shared = create();
+const failing = create({ functions: [aFunction('behave', { memoryMegabytes: 64, timeoutSeconds: 30 })] });
 
 afterEach(async () => {
   await Promise.all(open.splice(0).map((runtime) => runtime.close()));
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(async () => {
+  await Promise.all([shared.close(), failing.close()]);
+  rmSync(folder, { recursive: true, force: true });
+});
 
 test('the compiled code of a function is kept where the run says', async () => {
   const codeCacheDirectory = join(folder, 'kept');
@@ -80,14 +89,14 @@ describe('what a function sees', () => {
   });
 
   test("no module of the runtime's that loads undici, a thread's largest module", async () => {
-    const { payload } = await aRuntime().invoke('behave', { do: 'modules' });
+    const { payload } = await shared.invoke('behave', { do: 'modules' });
 
     expect(payload).toContain('NativeModule http');
     expect((payload as string[]).filter((name) => name.includes('undici'))).toEqual([]);
   });
 
   test("Lambda's context", async () => {
-    const { payload } = await aRuntime().invoke('behave', { do: 'context' });
+    const { payload } = await shared.invoke('behave', { do: 'context' });
 
     expect(payload).toEqual({
       awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -106,7 +115,7 @@ describe('what a function sees', () => {
   });
 
   test('its output in its own log', async () => {
-    await aRuntime().invoke('behave', { do: 'print', text: 'order placed' });
+    await shared.invoke('behave', { do: 'print', text: 'order placed' });
 
     const log = readFileSync(join(folder, 'logs', 'behave.log'), 'utf8');
     expect(log).toContain('order placed\n');
@@ -120,11 +129,11 @@ describe('finding and loading a function', () => {
     'arn:aws:lambda:us-east-1:000000000000:function:behave',
     'arn:aws:lambda:us-east-1:000000000000:function:behave:$LATEST',
   ])('works by %s', async (name) => {
-    expect(await aRuntime().invoke(name, { do: 'nothing' })).toEqual({ payload: null });
+    expect(await shared.invoke(name, { do: 'nothing' })).toEqual({ payload: null });
   });
 
   test('rejects an unknown name', async () => {
-    await expect(aRuntime().invoke('missing', {})).rejects.toMatchObject({
+    await expect(shared.invoke('missing', {})).rejects.toMatchObject({
       name: 'ResourceNotFoundException',
     });
   });
@@ -186,11 +195,7 @@ describe('a failing function', () => {
     ['an error outside the handler', { do: 'throw later' }, 'RangeError', 'out of any handler'],
     ['memory that runs out', { do: 'fill memory' }, 'Runtime.ExitError', /signal: killed$/],
   ])('is reported: %s', async (_title, event, errorType, errorMessage) => {
-    const runtime = aRuntime({
-      functions: [aFunction('behave', { memoryMegabytes: 64, timeoutSeconds: 30 })],
-    });
-
-    expect(await runtime.invoke('behave', event)).toEqual({
+    expect(await failing.invoke('behave', event)).toEqual({
       functionError: 'Unhandled',
       payload: {
         errorType,
@@ -198,18 +203,18 @@ describe('a failing function', () => {
         stackTrace: [],
       },
     });
-    expect(await runtime.invoke('behave', { do: 'nothing' })).toEqual({ payload: null });
+    expect(await failing.invoke('behave', { do: 'nothing' })).toEqual({ payload: null });
   });
 
   test('ends at its time limit, whether it waits or computes', async () => {
     const ends = ['hang', 'spin'].map(async (behaviour) => {
-      const runtime = aRuntime({ functions: [aFunction('behave', { timeoutSeconds: 0.5 })] });
+      const runtime = aRuntime({ functions: [aFunction('behave', { timeoutSeconds: 0.2 })] });
 
       expect(await runtime.invoke('behave', { do: behaviour })).toEqual({
         functionError: 'Unhandled',
         payload: {
           errorType: 'Sandbox.Timedout',
-          errorMessage: expect.stringMatching(/^RequestId: \S+ Error: Task timed out after 0\.50 seconds$/),
+          errorMessage: expect.stringMatching(/^RequestId: \S+ Error: Task timed out after 0\.20 seconds$/),
           stackTrace: [],
         },
       });
@@ -219,7 +224,7 @@ describe('a failing function', () => {
   });
 
   test('refuses an event over the limit', async () => {
-    await expect(aRuntime().invoke('behave', { text: 'x'.repeat(6_291_556) })).rejects.toMatchObject({
+    await expect(shared.invoke('behave', { text: 'x'.repeat(6_291_556) })).rejects.toMatchObject({
       name: 'RequestTooLargeException',
     });
   });
@@ -227,7 +232,7 @@ describe('a failing function', () => {
 
 describe('scaling', () => {
   test('starts workers until all events run', async () => {
-    const count = 5;
+    const count = 3;
     const event = { do: 'meet', folder: join(folder, 'meeting'), count };
     const runtime = aRuntime({ functions: [aFunction('behave', { timeoutSeconds: 60 })] });
 
@@ -257,10 +262,8 @@ describe('scaling', () => {
   });
 
   test('reuses a warm worker', async () => {
-    const runtime = aRuntime();
-
-    const first = await runtime.invoke('behave', { do: 'thread' });
-    const second = await runtime.invoke('behave', { do: 'thread' });
+    const first = await shared.invoke('behave', { do: 'thread' });
+    const second = await shared.invoke('behave', { do: 'thread' });
 
     expect(second).toEqual(first);
   });

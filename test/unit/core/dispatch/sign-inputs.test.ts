@@ -10,7 +10,7 @@ const FILES = 'https://files.example.com/';
 const OUTPUT = `outputs/${REQUEST_ID}/0.png`;
 const DEADLINE = at(600);
 const seconds = (instant: string) => Date.parse(instant) / 1000;
-/** What a URL is of, and until when; itself when it is not signed by us. */
+/** The object and the end of a URL that the service signed; any other URL as it is. */
 const signedAs = (url: string) => {
   if (!url.startsWith(FILES)) return url;
   const { pathname, searchParams } = new URL(url);
