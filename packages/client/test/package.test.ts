@@ -126,7 +126,17 @@ describe('its types', () => {
     ['preserve', 'bundler'],
   ])('are those of the document, for module %s', async (module, moduleResolution) => {
     const compiler = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc');
-    const options = ['--noEmit', '--strict', '--target', 'es2022', '--types', 'node', '--ignoreConfig'];
+    const options = [
+      '--noEmit',
+      '--strict',
+      '--target',
+      'es2022',
+      '--lib',
+      'es2022',
+      '--types',
+      'node',
+      '--ignoreConfig',
+    ];
     const kind = ['--module', module, '--moduleResolution', moduleResolution];
     const call = run(process.execPath, [compiler, ...options, ...kind, 'consumer.ts', 'first-image.ts'], {
       cwd: folder,

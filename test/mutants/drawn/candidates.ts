@@ -111,8 +111,9 @@ const canBeParsed = (file: string, text: string): boolean => {
 export const candidatesOf = ({ file, text }: Source): Candidate[] => {
   const found = new Map<string, Candidate>();
   const hash = hashOf(text);
+  const rules = rulesFor(file);
   for (const place of placesOf(file, text)) {
-    for (const [rule, find] of rulesFor(file)) {
+    for (const [rule, find] of rules) {
       for (const edits of find(place)) {
         const [first] = edits;
         if (!first) continue;

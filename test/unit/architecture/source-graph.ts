@@ -38,7 +38,7 @@ export const nodesIn = (node: unknown): SyntaxNode[] => {
   const visit = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return;
     if ('type' in value && typeof value.type === 'string') found.push(value as SyntaxNode);
-    for (const child of Object.values(value)) visit(child);
+    for (const [name, child] of Object.entries(value)) if (name !== 'span') visit(child);
   };
   visit(node);
   return found;

@@ -8,6 +8,8 @@ import type { Finding } from '../../mutants/suites.ts';
 
 const SOURCES = readSources(ROOT, ['core', 'functions', 'providers', 'statemachines']);
 const ALL = SOURCES.flatMap(candidatesOf);
+/** Enough to draw from where it does not matter from what: each draw ranks all that it is given. */
+const SOME = ALL.filter((_, index) => index % 20 === 0);
 
 describe('the drawn bugs', () => {
   test('have names of their own, each with its file and line', () => {
@@ -35,7 +37,7 @@ describe('the drawn bugs', () => {
   });
 
   test('are the same for a seed, and others for another', () => {
-    const names = (count: number, seed: string): string[] => draw(ALL, count, seed).map(({ name }) => name);
+    const names = (count: number, seed: string): string[] => draw(SOME, count, seed).map(({ name }) => name);
 
     expect(names(20, '1')).toEqual(names(20, '1'));
     expect(names(30, '1').slice(0, 20)).toEqual(names(20, '1'));
@@ -77,7 +79,7 @@ const UNNOTICED: Finding = { result: 'unnoticed', where: '-', broken: '' };
 const ERROR: Finding = { result: 'error', where: 'error: did not end in time', broken: '' };
 
 describe('the score of drawn bugs', () => {
-  const [a, b, c, d] = draw(ALL, 4, '1');
+  const [a, b, c, d] = draw(SOME, 4, '1');
   if (!a || !b || !c || !d) throw new Error('Four bugs can be drawn.');
   const score = [
     { candidate: a, findings: { unit: NOTICED }, equivalent: undefined },

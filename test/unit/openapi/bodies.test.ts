@@ -97,9 +97,9 @@ describe.each(KINDS)('%s', (schema, parse, type) => {
         if (fields.length > 0) rejected += 1;
         expect(refusedBy(parse, body)).toEqual(expect.arrayContaining(fields));
       }),
-      { numRuns: 2000 },
+      { numRuns: 500 },
     );
-    expect(rejected).toBeGreaterThan(500);
+    expect(rejected).toBeGreaterThan(125);
   });
 
   test.each([[undefined], [null], [1], [[]]])('asks for a model: %j', (model) => {

@@ -74,14 +74,14 @@ describe('the text of a key', () => {
     const text = await issue();
     const character = fc.oneof(
       fc.constantFrom(...'0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghijklmnopqrstuvwxyz_'),
-      fc.string({ minLength: 1, maxLength: 1, unit: 'binary' }),
+      fc.nat({ max: 0xffff }).map((code) => String.fromCharCode(code)),
     );
     fc.assert(
       fc.property(fc.nat({ max: text.length - 1 }), character, (place, other) => {
         fc.pre(text[place] !== other);
         expect(parseKey(text.slice(0, place) + other + text.slice(place + 1))).toBeUndefined();
       }),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     );
   });
 

@@ -22,8 +22,11 @@ const goTo = (seconds: number) => {
   at = atSeconds(seconds);
   stopTime(at);
 };
-const FILTERED = { GUARDRAIL_ID: 'guardrail', GUARDRAIL_VERSION: '1', REFUSED_WORK_PER_HOUR: '60' };
-const UNFILTERED = { GUARDRAIL_ID: '', REFUSED_WORK_PER_HOUR: '60' };
+/** The allowance of an hour. */
+const MOST = 6;
+const ALLOWED = { REFUSED_WORK_PER_HOUR: String(MOST) };
+const FILTERED = { GUARDRAIL_ID: 'guardrail', GUARDRAIL_VERSION: '1', ...ALLOWED };
+const UNFILTERED = { GUARDRAIL_ID: '', ...ALLOWED };
 const answering = (action: string) =>
   bedrock
     .on(ApplyGuardrailCommand)
@@ -32,8 +35,8 @@ const passing = () => answering('NONE');
 const blocking = () => answering('GUARDRAIL_INTERVENED');
 
 const account = () => getAccount(ACCOUNT_ID);
-const createImage = async (from?: Account) =>
-  withEnvironment(FILTERED, async () =>
+const createImage = async (from?: Account, variables = FILTERED) =>
+  withEnvironment(variables, async () =>
     createRequest(from ?? (await account()), anImageSubmission({}, { now: at }), theFacts()),
   );
 const createFromClips = async (measure: ReturnType<typeof measuring>, variables = UNFILTERED) =>
@@ -79,27 +82,39 @@ describe('clips measured for creations', () => {
 });
 
 describe('prompts judged for creations that are refused', () => {
-  test('are 60 in an hour; from then on creations are 429 until it ends, and nothing is judged', async () => {
+  test('are as many in an hour as set; from then on creations are 429 until it ends, and nothing is judged', async () => {
     blocking();
 
-    expect(await codes(61, createImage)).toEqual([...times(60, 'content_policy'), 'rate_limited']);
+    expect(await codes(MOST + 1, () => createImage())).toEqual([
+      ...times(MOST, 'content_policy'),
+      'rate_limited',
+    ]);
     await expect(createImage()).rejects.toMatchObject({ retryAfterSeconds: 30 * 60 });
-    expect(bedrock.calls()).toHaveLength(60);
+    expect(bedrock.calls()).toHaveLength(MOST);
 
     goTo(BEGIN + 30 * 60 - 0.001);
     await expect(createImage()).rejects.toMatchObject({ retryAfterSeconds: 1 });
     goTo(BEGIN + 30 * 60);
-    expect(await codes(61, createImage)).toEqual([...times(60, 'content_policy'), 'rate_limited']);
+    expect(await codes(MOST + 1, () => createImage())).toEqual([
+      ...times(MOST, 'content_policy'),
+      'rate_limited',
+    ]);
   });
 
   test('are one more for each creation accepted in the hour', async () => {
     passing();
-    expect(await codes(100, createImage)).toEqual(times(100, 'accepted'));
+    expect(await codes(10, () => createImage())).toEqual(times(10, 'accepted'));
     blocking();
 
-    expect(await codes(161, createImage)).toEqual([...times(160, 'content_policy'), 'rate_limited']);
+    expect(await codes(MOST + 11, () => createImage())).toEqual([
+      ...times(MOST + 10, 'content_policy'),
+      'rate_limited',
+    ]);
     goTo(BEGIN + 30 * 60);
-    expect(await codes(61, createImage)).toEqual([...times(60, 'content_policy'), 'rate_limited']);
+    expect(await codes(MOST + 1, () => createImage())).toEqual([
+      ...times(MOST, 'content_policy'),
+      'rate_limited',
+    ]);
   });
 
   test('are never more, however many creations arrive at once', async () => {
@@ -111,18 +126,22 @@ describe('prompts judged for creations that are refused', () => {
       underWay--;
       return { action: 'GUARDRAIL_INTERVENED' };
     });
-    for (let round = 0; round < 10; round++) {
-      await Promise.allSettled(Array.from({ length: 50 }, () => createImage()));
+    const allowed = FILTER_SLOTS + 10;
+    const variables = { ...FILTERED, REFUSED_WORK_PER_HOUR: String(allowed) };
+    for (let round = 0; round < 4; round++) {
+      await Promise.allSettled(
+        Array.from({ length: FILTER_SLOTS + 10 }, () => createImage(undefined, variables)),
+      );
     }
 
     expect(most).toBeGreaterThan(1);
     expect(most).toBeLessThanOrEqual(FILTER_SLOTS);
-    expect(bedrock.calls()).toHaveLength(60);
+    expect(bedrock.calls()).toHaveLength(allowed);
   });
 
   test('of one account leave the others theirs', async () => {
     blocking();
-    await codes(61, createImage);
+    await codes(MOST + 1, () => createImage());
     const other = anAccount({ accountId: 'acc_other' });
     memory.put(accountKey('acc_other'), other);
 
@@ -131,33 +150,33 @@ describe('prompts judged for creations that are refused', () => {
 
   test('are not counted when the filter itself fails', async () => {
     bedrock.on(ApplyGuardrailCommand).rejects(new Error('no guardrail'));
-    await codes(100, createImage);
+    await codes(10, () => createImage());
     blocking();
 
     await expect(createImage()).rejects.toMatchObject({ code: 'content_policy' });
   });
 
-  test('leave accepted creations alone: 1,000 in an hour are accepted, each with two updates for the filter', async () => {
+  test('leave accepted creations alone: 100 in an hour are accepted, each with two updates for the filter', async () => {
     passing();
     await createImage();
     memory.client.resetHistory();
 
-    expect(await codes(999, createImage)).toEqual(times(999, 'accepted'));
-    expect(memory.calls().UpdateCommand).toBe(2 * 999);
+    expect(await codes(99, () => createImage())).toEqual(times(99, 'accepted'));
+    expect(memory.calls().UpdateCommand).toBe(2 * 99);
   });
 });
 
 describe('clips fetched for creations that are refused', () => {
   const unusable = () => measuring('is no video', 'is no video');
 
-  test('are those of 60 creations in an hour; then nothing is fetched until it ends', async () => {
+  test('are those of as many creations in an hour as set; then nothing is fetched until it ends', async () => {
     const measure = unusable();
 
-    expect(await codes(61, () => createFromClips(measure))).toEqual([
-      ...times(60, 'validation_error'),
+    expect(await codes(MOST + 1, () => createFromClips(measure))).toEqual([
+      ...times(MOST, 'validation_error'),
       'rate_limited',
     ]);
-    expect(measure).toHaveBeenCalledTimes(60);
+    expect(measure).toHaveBeenCalledTimes(MOST);
     expect(discard).not.toHaveBeenCalled();
     goTo(BEGIN + 30 * 60);
     await expect(createFromClips(measure)).rejects.toMatchObject({ code: 'validation_error' });
@@ -166,10 +185,10 @@ describe('clips fetched for creations that are refused', () => {
   test('are those of one more for each creation accepted in the hour, of any kind', async () => {
     expect(await codes(2, () => createFromClips(measuring(1, 1)))).toEqual(times(2, 'accepted'));
     passing();
-    expect(await codes(3, createImage)).toEqual(times(3, 'accepted'));
+    expect(await codes(3, () => createImage())).toEqual(times(3, 'accepted'));
 
-    expect(await codes(66, () => createFromClips(unusable()))).toEqual([
-      ...times(65, 'validation_error'),
+    expect(await codes(MOST + 6, () => createFromClips(unusable()))).toEqual([
+      ...times(MOST + 5, 'validation_error'),
       'rate_limited',
     ]);
   });
@@ -177,32 +196,32 @@ describe('clips fetched for creations that are refused', () => {
   test('count when the creation is refused later, for what they cost', async () => {
     memory.put(accountKey(ACCOUNT_ID), anAccount({ balanceThousandths: 15_000 }));
 
-    expect(await codes(61, () => createFromClips(measuring(10, 10)))).toEqual([
-      ...times(60, 'payment_required'),
+    expect(await codes(MOST + 1, () => createFromClips(measuring(10, 10)))).toEqual([
+      ...times(MOST, 'payment_required'),
       'rate_limited',
     ]);
   });
 
   test('count when measuring breaks, which a clip may have caused', async () => {
     const broken = jest.fn(() => Promise.reject(new Error('No answer.'))) as never;
-    await codes(60, () => createFromClips(broken));
+    await codes(MOST, () => createFromClips(broken));
 
     await expect(createFromClips(broken)).rejects.toMatchObject({ code: 'rate_limited' });
   });
 
   test('do not count when nothing was fetched, because too many others are measured', async () => {
     const throttled = jest.fn(() => Promise.reject(tooManyInputs())) as never;
-    await codes(100, () => createFromClips(throttled));
+    await codes(2 * MOST, () => createFromClips(throttled));
 
     await expect(createFromClips(unusable())).rejects.toMatchObject({ code: 'validation_error' });
   });
 
   test('have no part in the prompts’ allowance beyond the one judged before', async () => {
     passing();
-    expect(await codes(61, () => createFromClips(unusable(), FILTERED))).toEqual([
-      ...times(60, 'validation_error'),
+    expect(await codes(MOST + 1, () => createFromClips(unusable(), FILTERED))).toEqual([
+      ...times(MOST, 'validation_error'),
       'rate_limited',
     ]);
-    expect(bedrock.calls()).toHaveLength(60);
+    expect(bedrock.calls()).toHaveLength(MOST);
   });
 });

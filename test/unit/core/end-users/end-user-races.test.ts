@@ -111,7 +111,7 @@ describe('a creation and a removal of its end-user', () => {
 
         winners.add(winner(await scheduler.waitFor(Promise.allSettled([create(), remove()]))));
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
     expect([...winners]).toEqual(expect.arrayContaining(['creation', 'removal']));
   });

@@ -66,7 +66,7 @@ describe('verifying a ledger that is in use', () => {
         expect(found).toEqual([]);
         expect((await verify()).problems).toEqual([]);
       }),
-      { numRuns: 100 },
+      { numRuns: 50 },
     );
   });
 

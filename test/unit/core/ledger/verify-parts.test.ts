@@ -42,9 +42,9 @@ const ROGUE = [
   'lost entry',
 ] as const;
 const aHistory = fc.record({
-  steps: fc.array(fc.tuple(fc.constantFrom(...STEPS), fc.nat()), { minLength: 300, maxLength: 450 }),
-  rogue: fc.array(fc.tuple(fc.nat({ max: 450 }), fc.constantFrom(...ROGUE), fc.nat()), { maxLength: 3 }),
-  entriesAtOnce: fc.integer({ min: 40, max: 200 }),
+  steps: fc.array(fc.tuple(fc.constantFrom(...STEPS), fc.nat()), { minLength: 100, maxLength: 150 }),
+  rogue: fc.array(fc.tuple(fc.nat({ max: 150 }), fc.constantFrom(...ROGUE), fc.nat()), { maxLength: 3 }),
+  entriesAtOnce: fc.integer({ min: 15, max: 70 }),
 });
 type Step = (typeof STEPS)[number] | (typeof ROGUE)[number];
 
