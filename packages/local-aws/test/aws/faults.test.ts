@@ -9,7 +9,7 @@ import { createFaults, type Fault } from '../../src/aws/faults.ts';
 import { useMachines } from './step-functions-support.ts';
 import { allow, aPrincipal, BUCKET, clientsOf, OPERATOR, rejectionOf, TABLE } from './support.ts';
 
-const local = useMachines();
+const local = useMachines({});
 afterEach(() => local.endpoint.faults.disarm());
 
 const keyOf = (PK: string) => ({ PK: { S: PK }, SK: { S: 'x' } });

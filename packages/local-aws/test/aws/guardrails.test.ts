@@ -13,6 +13,7 @@ import {
   aPrincipal,
   clientsOf,
   endpointOptions,
+  NO_TABLES,
   OPERATOR,
   REGION,
   rejectionOf,
@@ -22,7 +23,7 @@ import { useEndpoint } from './use-endpoint.ts';
 const GUARDRAIL = 'gr5k2';
 const ARN = `arn:aws:bedrock:${REGION}:${ACCOUNT}:guardrail/${GUARDRAIL}`;
 
-const options = endpointOptions();
+const options = endpointOptions(NO_TABLES);
 const endpoint = useEndpoint(options);
 
 /** A client over HTTP/1.1; the SDK's default is HTTP/2. */

@@ -16,6 +16,7 @@ import {
   failure,
   functionArn,
   invoker,
+  NO_TABLES,
   OPERATOR,
   rejectionOf,
   removeDirectory,
@@ -23,7 +24,7 @@ import {
 } from './support.ts';
 import { useEndpoint } from './use-endpoint.ts';
 
-const options = endpointOptions();
+const options = endpointOptions(NO_TABLES);
 const endpoint = useEndpoint(options);
 const started = Promise.withResolvers<void>();
 const gate = Promise.withResolvers<string>();
@@ -73,7 +74,7 @@ describe('GetAccountSettings', () => {
 
   test('tells how many functions may run at once, and how many without reservations', async () => {
     const limits = { maxConcurrency: 60, reservedConcurrency: [10, 5] };
-    const limited = await startEndpoint({ ...endpointOptions(), ...limits });
+    const limited = await startEndpoint({ ...endpointOptions(NO_TABLES), ...limits });
     const client = new LambdaClient(clientsOf(limited, OPERATOR).settings);
     const { AccountLimit } = await client.send(new GetAccountSettingsCommand());
     await limited.close();
@@ -200,7 +201,7 @@ describe('permission to invoke', () => {
 });
 
 test('before its functions are opened an endpoint has none', async () => {
-  const bare = endpointOptions();
+  const bare = endpointOptions(NO_TABLES);
   const closed = await startEndpoint(bare);
   const client = new LambdaClient(clientsOf(closed).settings);
 

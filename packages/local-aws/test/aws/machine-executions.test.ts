@@ -21,6 +21,7 @@ import {
   functionArn,
   invoker,
   machineArn,
+  NO_TABLES,
   removeDirectory,
   startEndpoint,
 } from './support.ts';
@@ -53,7 +54,7 @@ describe('executions over a restart', () => {
   });
 
   test('running ones start again with name, input and start date; ended ones stay', async () => {
-    const options = endpointOptions({ dataDir: newDirectory() });
+    const options = endpointOptions({ ...NO_TABLES, dataDir: newDirectory() });
     const seen: unknown[] = [];
     const before = await startEndpoint(options);
     let isStuck = false;
@@ -121,7 +122,7 @@ describe('executions over a restart', () => {
 
 describe('an execution whose end was written but not indexed when the process died', () => {
   test('stays ended, and its end is published', async () => {
-    const options = endpointOptions({ dataDir: newDirectory() });
+    const options = endpointOptions({ ...NO_TABLES, dataDir: newDirectory() });
     const machine = aMachine('short', single({ Type: 'Pass' }));
     const before = await startEndpoint(options);
     await before.startStateMachines([machine], invoker({}));
@@ -151,7 +152,7 @@ describe('an execution whose end was written but not indexed when the process di
 
 describe('open executions', () => {
   test('are limited: a further start is refused until one has ended, a repeated one is not', async () => {
-    const options = endpointOptions({ dataDir: newDirectory(), maxOpenExecutions: 2 });
+    const options = endpointOptions({ ...NO_TABLES, dataDir: newDirectory(), maxOpenExecutions: 2 });
     const endpoint = await startEndpoint(options);
     closing.push(endpoint.close);
     await endpoint.startStateMachines(

@@ -9,6 +9,7 @@ import {
   aPrincipal,
   BUCKET,
   endpointOptions,
+  NO_TABLES,
   REGION,
   removeDirectory,
   startEndpoint,
@@ -21,6 +22,7 @@ const rule = {
   exposedHeaders: ['ETag'],
 };
 const options = endpointOptions({
+  ...NO_TABLES,
   buckets: [BUCKET, 'closed', 'own'],
   cors: {
     [BUCKET]: [{ ...rule, maxAgeSeconds: 60 }],

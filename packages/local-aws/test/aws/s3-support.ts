@@ -4,11 +4,11 @@ import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, type S3Client
 import { afterAll, beforeAll } from '@jest/globals';
 
 import type { AwsEndpoint } from '../../src/aws/endpoint.ts';
-import { BUCKET, clientsOf, endpointOptions, removeDirectory, startEndpoint } from './support.ts';
+import { BUCKET, clientsOf, endpointOptions, NO_TABLES, removeDirectory, startEndpoint } from './support.ts';
 
 /** An endpoint with an empty bucket for the tests of a file, started before them and closed after them. */
 export const useBucket = () => {
-  const options = endpointOptions();
+  const options = endpointOptions(NO_TABLES);
   const started = {} as { endpoint: AwsEndpoint; s3: S3Client };
   beforeAll(async () => {
     started.endpoint = await startEndpoint(options);

@@ -11,6 +11,7 @@ import {
   aPrincipal,
   clientsOf,
   endpointOptions,
+  NO_TABLES,
   rejectionOf,
   removeDirectory,
   secret,
@@ -19,7 +20,10 @@ import {
 } from './support.ts';
 import { useEndpoint } from './use-endpoint.ts';
 
-const options = endpointOptions({ secrets: [secret('signing-key'), secret('provider-key', 'initial')] });
+const options = endpointOptions({
+  ...NO_TABLES,
+  secrets: [secret('signing-key'), secret('provider-key', 'initial')],
+});
 const endpoint = useEndpoint(options);
 
 describe('secrets', () => {
@@ -92,7 +96,7 @@ describe('secrets', () => {
   });
 
   test('a generated value is kept from the first start', async () => {
-    const drawn = endpointOptions({ secrets: [secret('drawn', 'first')] });
+    const drawn = endpointOptions({ ...NO_TABLES, secrets: [secret('drawn', 'first')] });
     await (await startEndpoint(drawn)).close();
 
     const second = await startEndpoint({ ...drawn, secrets: [secret('drawn', 'second')] });

@@ -9,6 +9,7 @@ import {
 
 import { afterAll, beforeAll } from '@jest/globals';
 
+import type { AwsEndpointOptions } from '../../src/aws/endpoint.ts';
 import type { AwsEvent } from '../../src/types.ts';
 import { MACHINES } from './machines.ts';
 import {
@@ -18,6 +19,7 @@ import {
   failure,
   invoker,
   machineArn,
+  NO_TABLES,
   removeDirectory,
   startEndpoint,
 } from './support.ts';
@@ -83,8 +85,8 @@ const callsBy = (sfn: ReturnType<typeof clientsOf>['sfn']) => {
 type Local = Awaited<ReturnType<typeof startMachines>>;
 
 /** Starts an endpoint with the machines, and helpers for the tests. */
-const startMachines = async () => {
-  const options = endpointOptions();
+const startMachines = async (changes: Partial<AwsEndpointOptions>) => {
+  const options = endpointOptions(changes);
   const endpoint = await startEndpoint(options);
   const { sfn } = clientsOf(endpoint);
   const { state, invoke } = openFunctions();
@@ -122,10 +124,10 @@ const startMachines = async () => {
 };
 
 /** The machines for all tests of a file. They are there once they begin. */
-export const useMachines = (): Local => {
+export const useMachines = (changes: Partial<AwsEndpointOptions> = NO_TABLES): Local => {
   const local = {} as Local;
   beforeAll(async () => {
-    Object.assign(local, await startMachines());
+    Object.assign(local, await startMachines(changes));
   });
   afterAll(() => local.close());
   return local;

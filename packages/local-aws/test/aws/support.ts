@@ -85,6 +85,12 @@ export const endpointOptions = (changes: Partial<AwsEndpointOptions> = {}): AwsE
   ...changes,
 });
 
+/** Options for tests that call no table: no engine is started, and nobody calls the one that is named. */
+export const NO_TABLES = {
+  tables: [],
+  dynamodbEndpoint: 'http://127.0.0.1:9',
+} satisfies Partial<AwsEndpointOptions>;
+
 /** Starts an endpoint with the operator as a caller. */
 export const startEndpoint = async (options: AwsEndpointOptions): Promise<AwsEndpoint> => {
   const endpoint = await startAwsEndpoint(options);
