@@ -8,7 +8,7 @@ import type { Finding } from '../../mutants/suites.ts';
 
 const SOURCES = readSources(ROOT, ['core', 'functions', 'providers', 'statemachines']);
 const ALL = SOURCES.flatMap(candidatesOf);
-/** Enough to draw from where it does not matter from what: each draw ranks all that it is given. */
+/** A twentieth of all, for draws from any bugs: a draw ranks each that is given. */
 const SOME = ALL.filter((_, index) => index % 20 === 0);
 
 describe('the drawn bugs', () => {
