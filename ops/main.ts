@@ -1,7 +1,9 @@
+import { keepCompiledCode } from './compiled-code.ts';
 import { createProgress } from './progress.ts';
 import { reserveStandardOutput } from './standard-output.ts';
 import { onStopSignals } from './stop-signals.ts';
 
+keepCompiledCode();
 const out = reserveStandardOutput();
 // Imported after standard output and the log settings are set: modules read them when they load.
 const { run } = await import('./program.ts');

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { keepCompiledCode } from '../../ops/compiled-code.ts';
 import { plainCommand, positiveNumber, wholeNumber } from '../../ops/plain-command.ts';
 import { loadSimulation } from './start.ts';
 
@@ -19,6 +20,7 @@ const instant = (value: string): number => {
   throw new InvalidArgumentError('It must be a time like 2026-11-23T22:15:00Z.');
 };
 
+keepCompiledCode();
 // Read before the simulation replaces clock, timers and randomness of this process.
 const values = plainCommand('simulate', 'Plays random scenarios of the service in virtual time, with faults.')
   .option('--runs <number>', 'how many scenarios', positiveNumber, 2000)
