@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { COMPILED_CODE } from '../../ops/compiled-code.ts';
 
 /** Path of the project's folder. */
 export const PROJECT_ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -11,8 +10,8 @@ class ChildFailedError extends Error {
   override name = 'ChildFailedError';
 }
 
-/** Where Node.js keeps compiled code: a script that has run before starts in about half the time. */
-const COMPILE_CACHE = { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') };
+/** A script that has run before starts in about half the time. */
+const COMPILE_CACHE = { NODE_COMPILE_CACHE: COMPILED_CODE };
 
 /** The message of an uncaught error, without its stack; else all of the text. */
 const errorMessageIn = (stderr: string): string =>
