@@ -43,8 +43,9 @@ const sharedSyntheses = {
 };
 
 export default {
-  // Three times the processors of a small machine: tests that wait for a local run leave theirs to others.
-  maxWorkers: 6,
+  // Twice the processors of a small machine: tests that wait for a local run leave theirs to others.
+  maxWorkers: 4,
+  testSequencer: '<rootDir>/test/spread-waiting.ts',
   // A worker has used gigabytes by its end, which Node gives back for seconds before the process has exited.
   workerGracefulExitTimeout: 30_000,
   // A local run starts within seconds, but not on a machine that does much else.

@@ -1,6 +1,7 @@
 import '../../unit/builders/environment.ts';
 import { ApplyGuardrailCommand, BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { afterAll, beforeEach, expect, test } from '@jest/globals';
+import { mockClient } from 'aws-sdk-client-mock';
 import { handler as measureClips } from '../../../functions/media/measure-clips.ts';
 import { aGenerationBody, aVideoBody } from '../../unit/builders/bodies.ts';
 import { aCaller } from '../../unit/builders/callers.ts';
@@ -8,7 +9,6 @@ import { NOW } from '../../unit/builders/clocks.ts';
 import { withEnvironment } from '../../unit/builders/environment.ts';
 import { stopTime } from '../../unit/builders/stop-time.ts';
 import { MemoryFunctions } from '../../unit/fakes/memory-functions.ts';
-import { mockClient } from '../../unit/fakes/mocked-client.ts';
 import { LoopbackServer } from '../../unit/servers/loopback-server.ts';
 import { memory, reset, send } from './service.ts';
 

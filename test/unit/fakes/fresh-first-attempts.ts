@@ -1,6 +1,6 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { beforeEach } from '@jest/globals';
-import { mockClient } from './mocked-client.ts';
+import { mockClient } from 'aws-sdk-client-mock';
 
 /** Lambda, which takes events for `deliver-webhook` and runs nothing. */
 export const lambda = mockClient(LambdaClient);

@@ -9,7 +9,8 @@ import {
   S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import { mockClient } from './mocked-client.ts';
+import { mockClient } from 'aws-sdk-client-mock';
+import { serveCommands } from './serve-commands.ts';
 
 /** An object in the bucket. */
 export interface StoredObject {
@@ -60,7 +61,7 @@ export class MemoryBucket {
   }
 
   private serve(): void {
-    this.client.serve([
+    serveCommands(this.client, [
       [
         DeleteObjectsCommand,
         async ({ Delete }) => {

@@ -9,7 +9,8 @@ import {
   StartExecutionCommand,
   TaskTimedOut,
 } from '@aws-sdk/client-sfn';
-import { mockClient } from './mocked-client.ts';
+import { mockClient } from 'aws-sdk-client-mock';
+import { serveCommands } from './serve-commands.ts';
 
 const metadata = { $metadata: {} };
 
@@ -75,7 +76,7 @@ export class MemoryExecutions {
   }
 
   private serve(): void {
-    this.client.serve([
+    serveCommands(this.client, [
       [
         StartExecutionCommand,
         async ({ stateMachineArn, name, input }) => {

@@ -1,7 +1,8 @@
 import { GetAccountSettingsCommand, InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { Handler } from 'aws-lambda';
+import { mockClient } from 'aws-sdk-client-mock';
 import { aLambdaContext } from '../builders/api-events.ts';
-import { mockClient } from './mocked-client.ts';
+import { serveCommands } from './serve-commands.ts';
 
 /** Functions behind every Lambda client, by ARN. What a handler throws is a function error, as Lambda makes it. */
 export class MemoryFunctions {
@@ -15,7 +16,7 @@ export class MemoryFunctions {
   /** Forgets the calls, and what a test made Lambda answer instead. */
   reset(): void {
     this.client.reset();
-    this.client.serve([
+    serveCommands(this.client, [
       [GetAccountSettingsCommand, async () => ({ AccountLimit: { ConcurrentExecutions: 1_000 } })],
       [
         InvokeCommand,

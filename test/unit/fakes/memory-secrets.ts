@@ -3,7 +3,8 @@ import {
   GetSecretValueCommand,
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
-import { mockClient } from './mocked-client.ts';
+import { mockClient } from 'aws-sdk-client-mock';
+import { serveCommands } from './serve-commands.ts';
 
 interface Version {
   text: string | undefined;
@@ -24,7 +25,7 @@ export class MemorySecrets {
   reset(): void {
     this.versions.clear();
     this.client.reset();
-    this.client.serve([
+    serveCommands(this.client, [
       [
         DescribeSecretCommand,
         ({ SecretId }) => ({

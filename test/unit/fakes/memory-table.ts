@@ -22,9 +22,10 @@ import {
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
+import { mockClient } from 'aws-sdk-client-mock';
 import { evaluate, type Item } from './expressions.ts';
 import { needConsistency, query } from './memory-query.ts';
-import { mockClient } from './mocked-client.ts';
+import { serveCommands } from './serve-commands.ts';
 
 interface Key {
   PK: string;
@@ -128,7 +129,7 @@ export class MemoryTable {
         await this.beforeCall();
         return answer(input);
       };
-    this.client.serve([
+    serveCommands(this.client, [
       [
         GetCommand,
         paced(({ Key, ConsistentRead }: { Key: Key; ConsistentRead?: boolean }) => {

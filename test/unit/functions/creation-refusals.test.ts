@@ -1,5 +1,6 @@
 import { ApplyGuardrailCommand, BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { mockClient } from 'aws-sdk-client-mock';
 import type { Account } from '../../../core/accounts/accounts.ts';
 import type { Scope } from '../../../core/accounts/api-keys.ts';
 import { pauseKey, requestKey } from '../../../core/table/keys.ts';
@@ -12,7 +13,6 @@ import { ACCOUNT_ID, anEndUser, EMAIL, putEndUser } from '../builders/entities.t
 import { withEnvironment } from '../builders/environment.ts';
 import { RouteWorld } from '../builders/route-world.ts';
 import { stopTime } from '../builders/stop-time.ts';
-import { mockClient } from '../fakes/mocked-client.ts';
 
 const world = new RouteWorld();
 const { memory, executions } = world;

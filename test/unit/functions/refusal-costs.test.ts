@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApplyGuardrailCommand, BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { afterAll, beforeEach, expect, test } from '@jest/globals';
+import { mockClient } from 'aws-sdk-client-mock';
 import { newKey, revokeApiKey } from '../../../core/accounts/api-keys.ts';
 import { accountLimit, takeSlot } from '../../../core/concurrency/in-flight.ts';
 import { idempotencyOf } from '../../../core/creation/idempotency.ts';
@@ -22,7 +23,6 @@ import { withEnvironment } from '../builders/environment.ts';
 import { RouteWorld } from '../builders/route-world.ts';
 import { MemoryBucket } from '../fakes/memory-bucket.ts';
 import { MemoryFunctions } from '../fakes/memory-functions.ts';
-import { mockClient } from '../fakes/mocked-client.ts';
 import { LoopbackServer } from '../servers/loopback-server.ts';
 
 const world = new RouteWorld();

@@ -5,10 +5,10 @@ import {
 } from '@aws-sdk/client-cloudformation';
 import { StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { mockClient } from 'aws-sdk-client-mock';
 import { aLambdaContext } from '../builders/api-events.ts';
 import { answer, aResourceEvent, type RequestType } from '../builders/custom-resource.ts';
 import { executions } from '../fakes/fresh-executions.ts';
-import { mockClient } from '../fakes/mocked-client.ts';
 
 jest.unstable_mockModule('node:timers/promises', () => ({ setTimeout: async () => undefined }));
 const { handler } = await import('../../../functions/events/stop-executions.ts');

@@ -1,6 +1,7 @@
 /** @jest-environment <rootDir>/test/answers-environment.ts */
 import { ApplyGuardrailCommand, BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { mockClient } from 'aws-sdk-client-mock';
 import { ROUTES } from '../../../core/routes.ts';
 import { endUserKey, ledgerEntryKey, pauseKey, requestKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
@@ -29,7 +30,6 @@ import { withEnvironment } from '../builders/environment.ts';
 import { loadHandlers, RouteWorld } from '../builders/route-world.ts';
 import { tableError } from '../builders/table-errors.ts';
 import { bucket } from '../fakes/fresh-bucket.ts';
-import { mockClient } from '../fakes/mocked-client.ts';
 
 const world = new RouteWorld();
 const { memory } = world;

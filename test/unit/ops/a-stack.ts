@@ -1,6 +1,6 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { afterEach, beforeEach } from '@jest/globals';
-import { mockClient } from '../fakes/mocked-client.ts';
+import { mockClient } from 'aws-sdk-client-mock';
 
 /** CloudFormation for the tests of a file, whose commands set variables of the environment: those go after each test. */
 export const describeStacks = () => {

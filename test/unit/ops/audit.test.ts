@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { mockClient } from 'aws-sdk-client-mock';
 import { insertApiKey, SCOPES } from '../../../core/accounts/api-keys.ts';
 import { accountKey, accountListing } from '../../../core/table/keys.ts';
 import { findActor } from '../../../ops/actor.ts';
@@ -16,7 +17,6 @@ import {
 } from '../builders/entities.ts';
 import { tableError } from '../builders/table-errors.ts';
 import { memory } from '../fakes/fresh-table.ts';
-import { mockClient } from '../fakes/mocked-client.ts';
 import { describeLocalRun } from './local-run.ts';
 
 const { ops, json } = describeLocalRun();

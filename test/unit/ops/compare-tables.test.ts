@@ -1,5 +1,6 @@
 import { BatchGetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from '@jest/globals';
+import { mockClient } from 'aws-sdk-client-mock';
 import { accountKey, apiKeyKey, endUserKey, ledgerEntryKey, requestKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
 import { toEpochSeconds } from '../../../core/time.ts';
@@ -14,7 +15,6 @@ import {
   EMAIL,
 } from '../builders/entities.ts';
 import { withEnvironment } from '../builders/environment.ts';
-import { mockClient } from '../fakes/mocked-client.ts';
 
 /** Compares a restored table of these items with a living one of those. */
 const compare = (restored: object[], living: Record<string, unknown>[]) => {

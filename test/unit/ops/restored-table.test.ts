@@ -16,13 +16,13 @@ import {
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { mockClient } from 'aws-sdk-client-mock';
 import {
   copySettings,
   denyWrites,
   restoredTableName,
   restoreTable,
 } from '../../../ops/restore/restored-table.ts';
-import { mockClient } from '../fakes/mocked-client.ts';
 
 const aws = mockClient(DynamoDBClient);
 const ARN = 'arn:aws:dynamodb:eu-west-1:111122223333:table/living';

@@ -1,5 +1,6 @@
 import { BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { beforeEach, jest } from '@jest/globals';
+import { mockClient } from 'aws-sdk-client-mock';
 import { createRequest } from '../../../../core/creation/create-request.ts';
 import type { InputMeasure, InputsToMeasure } from '../../../../core/creation/input-measuring.ts';
 import type { CreationFacts } from '../../../../core/creation/judge-creation.ts';
@@ -7,7 +8,6 @@ import type { Measuring } from '../../../../core/creation/measured-creation.ts';
 import { anAccount } from '../../builders/entities.ts';
 import { aVideoSubmission, theFacts } from '../../builders/submissions.ts';
 import { MemoryFunctions } from '../../fakes/memory-functions.ts';
-import { mockClient } from '../../fakes/mocked-client.ts';
 
 export const bedrock = mockClient(BedrockRuntimeClient);
 const functions = new MemoryFunctions();

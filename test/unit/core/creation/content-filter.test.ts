@@ -4,13 +4,13 @@ import {
   BedrockRuntimeClient,
 } from '@aws-sdk/client-bedrock-runtime';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { mockClient } from 'aws-sdk-client-mock';
 import { FILTER_SLOTS, screenPrompt } from '../../../../core/creation/content-filter.ts';
 import { ServiceError } from '../../../../core/errors.ts';
 import { table } from '../../../../core/table/table.ts';
 import { anAccount } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
-import { mockClient } from '../../fakes/mocked-client.ts';
 
 const memory = new MemoryTable(table);
 const bedrock = mockClient(BedrockRuntimeClient);
@@ -138,7 +138,7 @@ describe('the content filter', () => {
     answering({ action: 'NONE', assessments: [] });
     await screen();
 
-    const client = bedrock.calls()[0]?.client as BedrockRuntimeClient | undefined;
+    const [client] = bedrock.send.thisValues as BedrockRuntimeClient[];
     expect(JSON.stringify(client?.config.customUserAgent)).toContain('generation-service/1.2.3');
   });
 

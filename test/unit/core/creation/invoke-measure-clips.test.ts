@@ -35,7 +35,7 @@ describe('measuring by the function `measure-clips`', () => {
     await measure();
 
     expect(limit.mock.calls).toEqual([[CALL_LIMITS.measuring.totalMs]]);
-    const [, options] = functions.client.calls()[0]?.args ?? [];
+    const [, options] = functions.client.send.getCall(0).args as unknown[];
     expect(options).toEqual({ abortSignal: limit.mock.results[0]?.value });
     limit.mockRestore();
   });

@@ -224,8 +224,8 @@ test('a request that cannot be read, parsed or marked stays due, is logged, and 
   const stuck = () => [unread, malformed, unmarked].map((id) => structuredClone(record(id)));
   const before = stuck();
   const error = new Error('no table');
-  memory.client.on(GetCommand, { Key: requestKey(unread) }).rejects(error);
-  memory.client.on(UpdateCommand, { Key: requestKey(unmarked) }).rejects(error);
+  memory.client.on(GetCommand, { Key: requestKey(unread) }, false).rejects(error);
+  memory.client.on(UpdateCommand, { Key: requestKey(unmarked) }, false).rejects(error);
 
   await expire(100, ids);
 

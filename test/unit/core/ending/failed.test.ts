@@ -83,11 +83,13 @@ describe('failing a request that has a permit', () => {
   ])('leaves it due while the permit %s cannot be released, and releases it then', async (_, where) => {
     given(where);
     memory.put(routeLimitKey(route), permit);
-    memory.client.on(UpdateCommand, { Key: routeLimitKey(route) }).rejects(new Error('out of order'));
+    memory.client.on(UpdateCommand, { Key: routeLimitKey(route) }, false).rejects(new Error('out of order'));
     await fail();
     expect(request()).toMatchObject({ status: 'failed', GSI1PK: expect.stringMatching(/^DUE#CHECK#/) });
 
-    memory.client.on(UpdateCommand, { Key: routeLimitKey(route) }).callsFake((input) => memory.update(input));
+    memory.client
+      .on(UpdateCommand, { Key: routeLimitKey(route) }, false)
+      .callsFake((input) => memory.update(input));
     await withEnvironment(limited, () => closeRequest(REQUEST_ID, removeFilesOfFailed, { clock }));
 
     expect(memory.get(routeLimitKey(route))).toEqual(released);

@@ -175,7 +175,9 @@ describe('requests that queue at a route', () => {
       await waitAt(WAN);
       const id = await waitAt(SEEDREAM);
       const limit = { ':PK': routeLimitPartition(WAN) };
-      memory.client.on(QueryCommand, { ExpressionAttributeValues: limit }).rejects(new Error('throttled'));
+      memory.client
+        .on(QueryCommand, { ExpressionAttributeValues: limit }, false)
+        .rejects(new Error('throttled'));
 
       await run(idle);
 

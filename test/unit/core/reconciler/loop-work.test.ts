@@ -155,7 +155,7 @@ describe('an error', () => {
   test('at the end does not keep the other requests from being listed', async () => {
     const ids = [givenWaiting(-2), givenWaiting(-1)];
     const key = requestKey(ids[0] ?? '');
-    memory.client.on(UpdateCommand, { Key: key }).rejects(new Error('throttled'));
+    memory.client.on(UpdateCommand, { Key: key }, false).rejects(new Error('throttled'));
 
     await run(idle);
 

@@ -72,7 +72,7 @@ describe('a run', () => {
     const { routes } = aTaskProvider({ finishesAt: 0 });
     let second = '';
     const alive = async () => ((await findReconcilerRun())?.aliveUntilMs ?? 0) > Date.now();
-    memory.client.on(UpdateCommand, { Key: RECONCILER_RUN_KEY }).callsFake(async (input) => {
+    memory.client.on(UpdateCommand, { Key: RECONCILER_RUN_KEY }, false).callsFake(async (input) => {
       const isOver = input.ExpressionAttributeValues[':until'] === Date.now();
       // The request began to wait while the run counted as alive, and starts no run.
       if (isOver && second === '' && (await alive())) second = givenWaiting(elapsed());
@@ -108,7 +108,7 @@ describe('a run', () => {
     async (everySeconds, seconds) => {
       const reads: number[] = [];
       const first = { ':partition': duePartition('CHECK', 0) };
-      memory.client.on(QueryCommand, { ExpressionAttributeValues: first }).callsFake(async () => {
+      memory.client.on(QueryCommand, { ExpressionAttributeValues: first }, false).callsFake(async () => {
         reads.push(elapsed());
         await wait(4);
         return { Items: [] };
@@ -127,7 +127,7 @@ test('a run ends early when the only item that the index showed is due after its
   const partition = { ':partition': shown.GSI1PK };
   // The index is behind.
   memory.client
-    .on(QueryCommand, { IndexName: 'GSI1', ExpressionAttributeValues: partition })
+    .on(QueryCommand, { IndexName: 'GSI1', ExpressionAttributeValues: partition }, false)
     .callsFake(async () => ({ Items: elapsed() < 2 ? [shown] : [] }));
   memory.patch(requestKey(id), later);
 

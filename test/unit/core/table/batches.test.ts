@@ -1,8 +1,8 @@
 import { BatchGetCommand, BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { mockClient } from 'aws-sdk-client-mock';
 import type { ItemKey } from '../../../../core/table/keys.ts';
 import { batchGet, deleteItems, table } from '../../../../core/table/table.ts';
-import { mockClient } from '../../fakes/mocked-client.ts';
 
 const client = mockClient(table);
 const random = jest.spyOn(Math, 'random');

@@ -1,8 +1,8 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { mockClient } from 'aws-sdk-client-mock';
 import fc from 'fast-check';
 import { type Part, queryAll, queryFrom, type StoredItem, table } from '../../../../core/table/table.ts';
-import { mockClient } from '../../fakes/mocked-client.ts';
 
 const client = mockClient(table);
 beforeEach(() => {

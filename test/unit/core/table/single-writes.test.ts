@@ -1,6 +1,7 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, PutCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { mockClient } from 'aws-sdk-client-mock';
 import { table } from '../../../../core/table/table.ts';
 import {
   type TransactItem,
@@ -11,7 +12,6 @@ import {
 } from '../../../../core/table/transactions.ts';
 import { settle } from '../../builders/stop-time.ts';
 import { tableError } from '../../builders/table-errors.ts';
-import { mockClient } from '../../fakes/mocked-client.ts';
 
 const client = mockClient(table);
 const random = jest.spyOn(Math, 'random');

@@ -1,5 +1,6 @@
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { mockClient } from 'aws-sdk-client-mock';
 import { CALLER_PATIENCE, SETTLEMENT_PATIENCE } from '../../../../core/table/retries.ts';
 import { table } from '../../../../core/table/table.ts';
 import {
@@ -12,7 +13,6 @@ import {
 } from '../../../../core/table/transactions.ts';
 import { settle } from '../../builders/stop-time.ts';
 import { cancelled, tableError } from '../../builders/table-errors.ts';
-import { mockClient } from '../../fakes/mocked-client.ts';
 
 const client = mockClient(table);
 const random = jest.spyOn(Math, 'random');

@@ -9,8 +9,8 @@ import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { ListServiceQuotasCommand, ServiceQuotasClient } from '@aws-sdk/client-service-quotas';
 import { GetTopicAttributesCommand, SNSClient } from '@aws-sdk/client-sns';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { mockClient } from 'aws-sdk-client-mock';
 import { createAwsAccount } from '../../../../ops/smoke/aws-account.ts';
-import { mockClient } from '../../fakes/mocked-client.ts';
 
 const TOPIC = 'arn:aws:sns:us-east-1:111122223333:Service-Alarms';
 const SINCE = new Date('2026-11-22T08:00:30.500Z');

@@ -8,7 +8,7 @@ import {
   type FunctionRuntime,
   type FunctionRuntimeOptions,
 } from '../../src/functions/runtime.ts';
-import { aFunction } from './a-function.ts';
+import { aFunction } from '../gateway/a-function.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'functions-'));
 const open: FunctionRuntime[] = [];

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { anArkVideo, aReceiver, aSandbox, poll, taskIdOf, useSandbox } from './sandbox-client.ts';
+import { anArkVideo, aReceiver, aSandbox, poll, taskIdOf, useSandbox } from '../sandbox-client.ts';
 
 type Receiver = Awaited<ReturnType<typeof aReceiver>>;
 

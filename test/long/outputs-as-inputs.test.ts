@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { wrongFields } from './support/answers.ts';
+import { wrongFields } from '../contract/support/answers.ts';
 import {
   type AnyRecord,
   aGeneration,
@@ -7,10 +7,10 @@ import {
   newCaller,
   send,
   sharedService,
-} from './support/client.ts';
-import { entriesOf } from './support/ledger.ts';
-import { succeeded } from './support/resources.ts';
-import { anUnfilmedVideo, aVideo, createVideo, settledVideo } from './support/videos.ts';
+} from '../contract/support/client.ts';
+import { entriesOf } from '../contract/support/ledger.ts';
+import { succeeded } from '../contract/support/resources.ts';
+import { anUnfilmedVideo, aVideo, createVideo, settledVideo } from '../contract/support/videos.ts';
 
 let caller: Caller;
 let stranger: Caller;

@@ -1,7 +1,15 @@
 import { expect, test } from '@jest/globals';
-import { accepted, eventually, newCaller, send, settled, sharedService, unique } from './support/client.ts';
-import { ops, runOps } from './support/local-service.ts';
-import { uniqueEmail } from './support/resources.ts';
+import {
+  accepted,
+  eventually,
+  newCaller,
+  send,
+  settled,
+  sharedService,
+  unique,
+} from '../contract/support/client.ts';
+import { ops, runOps } from '../contract/support/local-service.ts';
+import { uniqueEmail } from '../contract/support/resources.ts';
 
 const CACHED_MS = 6_000;
 

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { itemsNaming } from './support/aws.ts';
-import type { AnyRecord } from './support/client.ts';
-import { fetchFile } from './support/files.ts';
-import { succeeded } from './support/resources.ts';
-import { useCaller } from './support/use-caller.ts';
-import { finishedVideo } from './support/videos.ts';
+import { itemsNaming } from '../contract/support/aws.ts';
+import type { AnyRecord } from '../contract/support/client.ts';
+import { fetchFile } from '../contract/support/files.ts';
+import { succeeded } from '../contract/support/resources.ts';
+import { useCaller } from '../contract/support/use-caller.ts';
+import { finishedVideo } from '../contract/support/videos.ts';
 
 const caller = useCaller();
 const records = new Map<string, AnyRecord>();

@@ -4,9 +4,9 @@ import { generateImage, experimental_generateVideo as generateVideo } from 'ai';
 import { createGenerationService, type GenerationServiceProvider } from '../../packages/ai-sdk/src/index.ts';
 import { verifyWebhook } from '../../packages/client/src/index.ts';
 import { anImage } from '../../packages/media/test/images.ts';
+import { eventually, newCaller, sharedService, unique } from '../contract/support/client.ts';
+import { history } from '../contract/support/ledger.ts';
 import { WebhookReceiver } from '../unit/servers/webhook-receiver.ts';
-import { eventually, newCaller, sharedService, unique } from './support/client.ts';
-import { history } from './support/ledger.ts';
 
 let caller: Awaited<ReturnType<typeof newCaller>>;
 let provider: GenerationServiceProvider;

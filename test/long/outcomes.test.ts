@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { type AnyRecord, accepted, settled, unique } from './support/client.ts';
-import { balance, entriesOf } from './support/ledger.ts';
-import { useCaller } from './support/use-caller.ts';
+import { type AnyRecord, accepted, settled, unique } from '../contract/support/client.ts';
+import { balance, entriesOf } from '../contract/support/ledger.ts';
+import { useCaller } from '../contract/support/use-caller.ts';
 
 const caller = useCaller();
 

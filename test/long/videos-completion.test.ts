@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { type Caller, eventually, newCaller, sharedService, unique } from './support/client.ts';
-import { endedExecution } from './support/executions.ts';
-import { entriesOf, expectUnbrokenChain } from './support/ledger.ts';
-import { acceptedVideo, readVideo, upstreamTask, type VideoRecord } from './support/videos.ts';
+import { type Caller, eventually, newCaller, sharedService, unique } from '../contract/support/client.ts';
+import { endedExecution } from '../contract/support/executions.ts';
+import { entriesOf, expectUnbrokenChain } from '../contract/support/ledger.ts';
+import { acceptedVideo, readVideo, upstreamTask, type VideoRecord } from '../contract/support/videos.ts';
 
 const ONE_WAIT = [
   ...[

@@ -2,14 +2,14 @@ import { armFault } from '@generation-service/local-aws/faults';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { VERSION } from '../../lib/release.ts';
 import { aVideo as aClip } from '../../packages/media/test/videos.ts';
-import { wrongFields } from './support/answers.ts';
-import { itemsNaming } from './support/aws.ts';
-import { type Caller, eventually, newCaller, sharedService, unique } from './support/client.ts';
-import { type ClipServer, startClipServer } from './support/clip-server.ts';
-import { entriesOf, history } from './support/ledger.ts';
-import { outcome, uniqueEmail } from './support/resources.ts';
-import { storedKeys } from './support/stored.ts';
-import { anUnfilmedVideo, createVideo, finishedVideo } from './support/videos.ts';
+import { wrongFields } from '../contract/support/answers.ts';
+import { itemsNaming } from '../contract/support/aws.ts';
+import { type Caller, eventually, newCaller, sharedService, unique } from '../contract/support/client.ts';
+import { type ClipServer, startClipServer } from '../contract/support/clip-server.ts';
+import { entriesOf, history } from '../contract/support/ledger.ts';
+import { outcome, uniqueEmail } from '../contract/support/resources.ts';
+import { storedKeys } from '../contract/support/stored.ts';
+import { anUnfilmedVideo, createVideo, finishedVideo } from '../contract/support/videos.ts';
 
 let caller: Caller;
 /** A caller whose creations are all refused. */

@@ -1,0 +1,24 @@
+import { createRequire } from 'node:module';
+
+// Its types are those of CommonJS, and an import of it would load another build.
+const sequencer: typeof import('@jest/test-sequencer') = createRequire(import.meta.url)(
+  '@jest/test-sequencer',
+);
+
+/** Whether a test file waits for a local run for most of its time. */
+const isWaiting = ({ path }: { path: string }): boolean => path.includes('/test/contract/');
+
+/**
+ * Spreads the files that wait evenly among those that compute, so that processors are busy from a run's beginning to its end. Jest
+ * orders files by their last known duration, or by size on a fresh checkout: the waiting ones would all come first.
+ */
+export default class SpreadWaiting extends sequencer.default {
+  override async sort(tests: Parameters<InstanceType<typeof sequencer.default>['sort']>[0]) {
+    const sorted = await super.sort(tests);
+    const kinds = [sorted.filter(isWaiting), sorted.filter((test) => !isWaiting(test))];
+    return kinds
+      .flatMap((kind) => kind.map((test, index) => ({ test, place: index / kind.length })))
+      .toSorted((one, other) => one.place - other.place)
+      .map(({ test }) => test);
+  }
+}
