@@ -45,8 +45,11 @@ export const measureFiles = (files: Parameters<typeof measureInputs>[0]['files']
     measureInputs({ requestId: 'vid_1', files, longestSeconds: 15 }, signal),
   );
 
+/** Never aborts: a busy machine may take longer than the time limit of a creation. */
+export const UNHURRIED = new AbortController().signal;
+
 /** What is measured of reference videos at URLs, or at paths of the server. */
-export const measure = (urls: string[], signal?: AbortSignal) =>
+export const measure = (urls: string[], signal = UNHURRIED) =>
   measureFiles(
     urls.map((url) => ({ medium: 'video', url: url.startsWith('/') ? server.url + url : url })),
     signal,

@@ -3,7 +3,17 @@ import { CreateMultipartUploadCommand, PutObjectCommand } from '@aws-sdk/client-
 import { describe, expect, jest, test } from '@jest/globals';
 import { STRETCHED_CLIPS } from '../../../../packages/media/test/stretched-clips.ts';
 import { aVideo } from '../../../../packages/media/test/videos.ts';
-import { bucket, measure, measureOne, type Serve, serve, server, stored, whole } from './a-file-server.ts';
+import {
+  bucket,
+  measure,
+  measureFiles,
+  measureOne,
+  type Serve,
+  serve,
+  server,
+  stored,
+  whole,
+} from './a-file-server.ts';
 import { clip, large } from './reference-videos.ts';
 
 const storedBytes = (key: string) => bucket.objects.get(key)?.bytes;
@@ -104,7 +114,7 @@ describe('copying reference videos', () => {
     const timeout = jest.spyOn(AbortSignal, 'timeout');
     serve({ '/a': whole(clip) });
 
-    await measure(['/a', '/a']);
+    await measureFiles(Array(2).fill({ medium: 'video', url: `${server.url}/a` }));
 
     expect(timeout.mock.calls).toEqual([[8_000]]);
     timeout.mockRestore();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { anImage } from '../../../../packages/media/test/images.ts';
 import { aWav } from '../../../../packages/media/test/sounds.ts';
-import { bucket, measureFiles, serve, server, whole } from './a-file-server.ts';
+import { bucket, measureFiles, serve, server, UNHURRIED, whole } from './a-file-server.ts';
 
 describe('measuring images and sounds', () => {
   const measureAs = async (medium: 'image' | 'audio', bytes: Buffer) => {
@@ -55,6 +55,6 @@ describe('measuring images and sounds', () => {
     serve({ '/file': whole(Buffer.alloc(17 * 1024 * 1024)) });
     const files = [{ medium: 'audio' as const, url: `${server.url}/file` }];
 
-    expect(await measureFiles(files)).toStrictEqual([{ problem: 'is larger than 16 MB' }]);
+    expect(await measureFiles(files, UNHURRIED)).toStrictEqual([{ problem: 'is larger than 16 MB' }]);
   });
 });
