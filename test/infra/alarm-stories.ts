@@ -2,7 +2,7 @@ import { answered, aws, DAY, ended, HOUR, MINUTE, ours, type Story, times } from
 
 const { countMetric, METRIC, measure } = await import('../../core/observability.ts');
 
-/** What happened to a small deployment, and the alarm that rings then; `undefined` where no alarm may ring. */
+/** Events of a small deployment, and the alarm that these events ring; `undefined` for none. */
 export interface AlarmStory {
   story: Story;
   rings: string | undefined;

@@ -44,7 +44,7 @@ export const EVERYTHING_CONFIGURED = {
 /** Names the variable that tells a test process where the server of global set-up is. */
 export const SYNTHESES_URL = 'INFRA_SYNTHESES_URL';
 
-/** What is asked of that server for the code of all functions, in place of a context: `[name, code][]`. */
+/** The request to that server for the code of all functions, in place of a context. Its answer is `[name, code][]`. */
 export const FUNCTION_CODE = 'function code';
 
 /** What this test file asked for so far. */

@@ -1,10 +1,5 @@
-import { createRequire } from 'node:module';
+import { Sequencer } from '../sequencer.ts';
 import { NEAREST_TO } from './suites.ts';
-
-// Its types are those of CommonJS, and an import of it would load another build.
-const sequencer: typeof import('@jest/test-sequencer') = createRequire(import.meta.url)(
-  '@jest/test-sequencer',
-);
 
 const wordsOf = (path: string): Set<string> => new Set(path.split(/[/.-]/));
 
@@ -16,7 +11,7 @@ export const nearnessOf = (test: string, files: readonly string[]): number => {
 };
 
 /** Runs the test files first whose paths are most like those of the changed files: most bugs are found by the first. */
-export default class NearestFirst extends sequencer.default {
+export default class NearestFirst extends Sequencer {
   override sort<T extends { path: string }>(tests: T[]): T[] {
     const files = (process.env[NEAREST_TO] ?? '').split(',');
     const nearness = new Map(tests.map((test) => [test, nearnessOf(test.path, files)]));

@@ -8,7 +8,7 @@ const atMostTwoAtOnce = createLimiter(2);
 /** How long a thread waits for another film: its start takes longer than a short film does. */
 const IDLE_MILLISECONDS = 10_000;
 
-/** What an encoder does with the outcome of the film that it encodes. */
+/** The two ends of the film that an encoder encodes: the bytes of its video, or an error. */
 interface Outcome {
   resolve(bytes: Buffer): void;
   reject(error: unknown): void;
